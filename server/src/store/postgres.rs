@@ -1,7 +1,7 @@
 //! The PostgreSQL store: durable, and shared by any number of servers.
 //!
 //! A method is one statement where possible, that is, one round trip. A transaction of several
-//! statements is sent at once, and so is one round trip too: see [`steps`].
+//! statements is sent at once, and so is one round trip too: see [`send`].
 //!
 //! # Accounts
 //! Each statement of a caller has the account as `$1` and the key as `$2`. It checks that the key
@@ -35,7 +35,7 @@
 //!   statement that must see more is sent after the one that locks, in one transaction.
 //!
 //! Each module below holds the SQL of one resource in a table `statements!`, beside the methods that
-//! use it; `db` sends statements, and `connect` has the connections.
+//! use it; `send` sends statements, and `connect` has the connections.
 
 #[macro_use]
 mod statement;
@@ -44,10 +44,8 @@ mod account_changes;
 mod accounts;
 mod batching;
 mod connect;
-mod contents;
 mod db;
 mod distribute;
-mod forks;
 mod import;
 mod job_queue;
 mod jobs;
@@ -63,9 +61,9 @@ mod rows;
 #[cfg(any(test, feature = "test-support"))]
 pub(crate) mod scratch;
 mod search;
+mod send;
 mod sessions;
 mod settings;
-mod steps;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -84,12 +82,12 @@ use self::db::Db;
 pub(crate) use self::db::PoolUse;
 use self::migrate::MigrateError;
 pub use self::migrate::Migration;
+use self::send::{By, PING};
 pub use self::url::DatabaseUrl;
 use super::{Store, StoreError};
 use crate::clock::Clock;
 use crate::domain::{Caller, NewPrompt, PromptPage, PromptQuery, SharedPrompt};
 use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
-use crate::quota::Quota;
 
 /// A [`Store`] in PostgreSQL.
 #[derive(Clone)]
@@ -99,7 +97,7 @@ pub struct PostgresStore {
     prompt_reads: Batcher<Caller, i64, Option<SharedPrompt>>,
     prompt_writes: Batcher<Caller, Arc<NewPrompt>, prompts::Created>,
     pages: Batcher<(Caller, PromptQuery), (), PromptPage>,
-    small_vaults: contents::SmallVaults,
+    small_vaults: listing::SmallVaults,
     notifier: notify::JobNotifier,
     /// How many vaults an account may have.
     vaults_max: i64,
@@ -138,14 +136,14 @@ impl PostgresStore {
         let db = Arc::new(Db::new(&connector, clock)?);
         // Both kinds of connection: where many servers share few connections, none starts that
         // would have none.
-        db.rows(db::By::Server, &db::PING, &[]).await?;
-        db.transaction(None, &[(&db::PING, &[])]).await?;
+        db.rows(By::Server, &PING, &[]).await?;
+        db.transaction(None, &[(&PING, &[])]).await?;
         Ok(Self {
             keys: Arc::new(keys::KeyCache::new(KEY_CACHE_SIZE)),
             prompt_reads: Batcher::new(false, &db, prompts::read),
             prompt_writes: Batcher::new(true, &db, prompts::create),
             pages: Batcher::new(false, &db, listing::read_page),
-            small_vaults: Batcher::new(false, &db, contents::small_vault),
+            small_vaults: Batcher::new(false, &db, listing::small_vault),
             db,
             notifier: notify::JobNotifier::new(connector),
             vaults_max: VAULTS_MAX as i64,
@@ -170,11 +168,6 @@ impl PostgresStore {
         Arc::new(self.clone())
     }
 
-    /// What bounds the use of the database.
-    pub(crate) fn quotas(&self) -> Vec<Quota> {
-        self.db.quotas()
-    }
-
     /// Distributes the tables of an up-to-date schema over the nodes of a Citus cluster, and returns
     /// the names of those that were not distributed before.
     ///
@@ -183,11 +176,6 @@ impl PostgresStore {
     pub async fn distribute(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
         let mut client = Connector::new(url).connect().await?;
         Ok(distribute::run(&mut client.client).await?)
-    }
-
-    /// What the connections are doing.
-    pub(crate) fn pool_use(&self) -> PoolUse {
-        self.db.pool_use()
     }
 }
 
@@ -198,7 +186,7 @@ impl Store for PostgresStore {
     }
 
     async fn check(&self) -> Result<(), StoreError> {
-        self.db.rows(db::By::Server, &db::PING, &[]).await.map(drop)
+        self.db.rows(By::Server, &PING, &[]).await.map(drop)
     }
 }
 

@@ -9,12 +9,12 @@ use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::types::Json;
 
-use super::db::{By, Params, permit};
+use super::db::permit;
 use super::jobs::LEAVE_QUEUE;
 use super::rows::{
     self, CALLER, EACH_PROMPT, KEY_IS_VALID, PROMPT_COLUMNS, VAULT_COLUMNS, column, int, later,
 };
-use super::steps::Step;
+use super::send::{By, Params};
 use super::{PostgresStore, import};
 use crate::domain::{AccountData, AccountId, Caller, ListedPrompt, PromptImage, VaultRecord};
 use crate::limits::PROMPT_IMAGES_MAX;
@@ -139,7 +139,7 @@ impl AccountStore for PostgresStore {
             last = column(&self.db.row_of_caller(caller, &DELETE_PROMPTS, &[&id]).await?, 0)?;
         }
         let account: Params<'_> = &[&caller.account.0];
-        let rest: [Step<'_>; 2] = [(&DELETE_GENERAL, account), (&DELETE_ACCOUNT, account)];
+        let rest = [(&DELETE_GENERAL, account), (&DELETE_ACCOUNT, account)];
         self.db.transaction(None, &rest).await.map(drop)
     }
 

@@ -6,11 +6,10 @@ use jiff::Timestamp;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{By, Params};
 use super::import::new_ids;
 use super::keys::{KEY_COLUMNS, key_record};
 use super::rows::{IS_NO_SESSION, NEW_KEY, all, column, one};
-use super::steps::Step;
+use super::send::{By, Params, Step};
 use crate::domain::{KeyRecord, NewKey};
 use crate::store::Result;
 
@@ -23,17 +22,16 @@ statements! {
          SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT 1 FROM account WHERE name = $2::text)
              AND NOT EXISTS (SELECT 1 FROM api_key WHERE public_id = $4::text)
              AND NOT ($5::boolean AND EXISTS (SELECT 1 FROM account ORDER BY id LIMIT 1))";
-    /// The General vault of a new account.
+    /// The General vault of a new account. Whether the account was created.
     idempotent GENERAL "accounts.create_general"
         "WITH v AS (
              INSERT INTO vault (account_id, id, name, slug, visibility, system, created_at, updated_at)
              SELECT $1, $2, 'General', 'general', 'private', true, $3, $3 FROM account WHERE id = $1
              ON CONFLICT DO NOTHING RETURNING id
+         ), in_directory AS (
+             INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
          )
-         INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v";
-    /// Whether the account was created.
-    read_only IS_NEW "accounts.is_new"
-        "SELECT EXISTS (SELECT 1 FROM account WHERE id = $1)";
+         SELECT EXISTS (SELECT 1 FROM account WHERE id = $1)";
     /// The key `$2`, named `$8`, of the account with the name `$1`, if there is an account `$7` or that is NULL.
     idempotent CREATE "keys.create"
         "WITH {NEW_KEY} INSERT INTO api_key
@@ -126,14 +124,13 @@ impl PostgresStore {
         let account = new_ids(&self.db, "account_id_seq", 1).await?.pop();
         let vault = new_ids(&self.db, "vault_id_seq", 1).await?.pop();
         let (now, public_id) = (self.db.now(), key.map(|key| &*key.public_id));
-        let steps: [Step<'_>; 3] = [
+        let steps: &[Step<'_>] = &[
             (&ACCOUNT, &[&account, &name, &now, &public_id, &first]),
             (&GENERAL, &[&account, &vault, &now]),
-            (&IS_NEW, &[&account]),
         ];
         match key {
-            None => column(one(&self.db.transaction(None, &steps).await?)?, 0),
-            Some(key) => self.create_in(&steps[..2], name, key, account.filter(|_| first)).await,
+            None => column(one(&self.db.transaction(None, steps).await?)?, 0),
+            Some(key) => self.create_in(steps, name, key, account.filter(|_| first)).await,
         }
     }
 
@@ -155,8 +152,8 @@ impl PostgresStore {
             &only,
             &key.name.as_deref(),
         ];
-        let key: [Step<'_>; 2] = [(&CREATE, params), (&IS_SAME, &params[..5])];
-        column(one(&self.db.transaction(None, &[steps, &key].concat()).await?)?, 0)
+        let steps = [steps, &[(&CREATE, params), (&IS_SAME, &params[..5])]].concat();
+        column(one(&self.db.transaction(None, &steps).await?)?, 0)
     }
 }
 

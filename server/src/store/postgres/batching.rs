@@ -43,7 +43,6 @@ pub(super) struct Batcher<K, I, O> {
 
 type Sending<K, I, O> = dyn Fn(K, Vec<I>) -> BoxFuture<'static, Result<Vec<O>>> + Send + Sync;
 
-/// The requests of one key.
 struct Queue<I, O> {
     /// Requests that are on their way.
     sent: usize,
@@ -187,7 +186,6 @@ fn copy(failure: &StoreError) -> StoreError {
     }
 }
 
-/// The only output.
 fn only<O>(outputs: Result<Vec<O>>) -> Result<O> {
     outputs?.pop().ok_or_else(no_output)
 }

@@ -1,9 +1,4 @@
-//! Sending statements: the one place that takes a connection, prepares, sends, and retries
-//! where that is safe.
-//!
-//! A statement of a caller returns no row if the key is revoked, and at least one otherwise. Every
-//! method fails also with [`StoreError::Unavailable`], [`StoreError::Internal`] and, if the
-//! statement may have been carried out, [`StoreError::OutcomeUnknown`].
+//! The connections of the database, and how they are divided.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +7,10 @@ use deadpool::managed::{BuildError, Pool, QueueMode};
 use jiff::Timestamp;
 use tokio::sync::RwLock;
 use tokio::time::Instant;
-use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
 
+use super::PostgresStore;
 use super::connect::{Connector, DbClient, Unreachable};
-use super::retry::Retry;
-use super::statement::Statement;
 use crate::clock::Clock;
-use crate::domain::Caller;
 use crate::limits::{
     DATABASE_CONNECTIONS_MIN, KEY_LOOKUPS_MAX, LIST_ROWS_PER_ACCOUNT, LONG_WRITE_TIMEOUT,
     LONG_WRITES_PER_ACCOUNT, POOL_WAIT, SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART, STATEMENT_GRACE,
@@ -27,11 +18,6 @@ use crate::limits::{
 use crate::quota::{Client, Permit, Quota};
 use crate::store::{Result, StoreError, time_budget};
 
-statements! {
-    pub(super) read_only PING "ping" "SELECT 1";
-}
-
-/// The database.
 #[derive(Clone)]
 pub(super) struct Db {
     /// Connections for one statement at a time.
@@ -50,19 +36,7 @@ pub(super) struct Db {
     /// Rows of lists. A list may have megabytes, for which all statements behind it wait.
     pub(super) list_rows: Quota,
     /// Searches for keys and sessions, which anybody can cause.
-    look_ups: Quota,
-}
-
-/// For whom a statement is sent.
-#[derive(Clone, Copy)]
-pub(super) enum By<'a> {
-    Server,
-    /// A search for a key or a session, which anybody can cause.
-    LookUp,
-    /// Account and key come before the other parameters.
-    Caller(&'a Caller),
-    /// The same, for a statement that returns this many rows at most.
-    List(&'a Caller, usize),
+    pub(super) look_ups: Quota,
 }
 
 /// What the connections are doing, for the metrics.
@@ -115,99 +89,15 @@ impl Db {
         })
     }
 
-    /// What bounds the use of the database.
-    pub(super) fn quotas(&self) -> Vec<Quota> {
-        let Self { steps, long_writes, list_rows, look_ups, .. } = self.clone();
-        vec![steps, long_writes, list_rows, look_ups]
-    }
-
     /// The time of a statement, which is always a parameter: a function of the database in a CASE or
     /// COALESCE of an UPDATE is refused by Citus.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// What the connections are doing.
-    pub(super) fn pool_use(&self) -> PoolUse {
-        let status = self.pool.status();
-        // Each slot is in the list, too.
-        let pipelined = self.shared.iter().map(|slot| Arc::strong_count(slot).saturating_sub(1));
-        PoolUse {
-            busy: status.size.saturating_sub(status.available),
-            idle: status.available,
-            max: status.max_size,
-            pipelined: pipelined.sum(),
-            waiting: [
-                ("connection", status.waiting),
-                ("step", self.steps.usage().waiting),
-                ("long_write", self.long_writes.usage().waiting),
-                ("list", self.list_rows.usage().waiting),
-            ],
-        }
-    }
-
-    /// All rows of a statement, when the server has committed.
-    ///
-    /// # Errors
-    /// [`StoreError::KeyRevoked`] if it is a caller's and returns no row.
-    pub(super) async fn rows(
-        &self,
-        by: By<'_>,
-        statement: &Statement,
-        params: Params<'_>,
-    ) -> Result<Vec<Row>> {
-        let Self { steps, list_rows, look_ups, .. } = self;
-        let _permit = match by {
-            By::LookUp => Some(permit(look_ups, Client::Server, 1).await?),
-            // A pipelined one waits for nothing.
-            By::Caller(by) if !statement.shared => Some(permit(steps, by.account, 1).await?),
-            By::List(by, rows_max) => Some(permit(list_rows, by.account, rows_max).await?),
-            By::Server | By::Caller(_) => None,
-        };
-        let (of_caller, is_callers) = match by {
-            By::Caller(caller) | By::List(caller, _) => (of_caller(caller, params), true),
-            By::Server | By::LookUp => (params.to_vec(), false),
-        };
-        let mut retry = Retry::new(statement, None);
-        loop {
-            let (own, shared);
-            let client: &DbClient = if statement.shared {
-                shared = retry.connection(|| self.shared_client()).await?;
-                &shared.0
-            } else {
-                own = retry.connection(|| self.pool.get()).await?;
-                &own
-            };
-            let mut sent = false;
-            let sending = async {
-                let prepared = client.prepared(statement).await?;
-                sent = true;
-                client.query(&prepared, &of_caller).await
-            };
-            let outcome = retry.answer(client, self.limit, sending).await;
-            match outcome? {
-                Ok(rows) if is_callers && rows.is_empty() => return Err(StoreError::KeyRevoked),
-                Ok(rows) => return Ok(rows),
-                Err(error) => retry.after(client, error, sent).await?,
-            }
-            self.pool.retain(|client, _| client.is_usable());
-        }
-    }
-
-    /// The first row of a caller's statement.
-    pub(super) async fn row_of_caller(
-        &self,
-        caller: &Caller,
-        statement: &Statement,
-        params: Params<'_>,
-    ) -> Result<Row> {
-        let rows = self.rows(By::Caller(caller), statement, params).await?;
-        rows.into_iter().next().ok_or(StoreError::KeyRevoked)
-    }
-
     /// The shared client with the fewest statements, connected if it is not; another one if no
     /// host accepts a connection.
-    async fn shared_client(&self) -> Result<(Arc<DbClient>, Slot), Unreachable> {
+    pub(super) async fn shared_client(&self) -> Result<(Arc<DbClient>, Slot), Unreachable> {
         let usable = |slot: &Slot, client: &Option<Arc<DbClient>>| {
             let client = client.as_ref().filter(|client| client.is_usable())?;
             Some((client.clone(), slot.clone()))
@@ -231,22 +121,32 @@ impl Db {
     }
 }
 
-/// Values of a statement's parameters.
-pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
+impl PostgresStore {
+    /// What bounds the use of the database.
+    pub(crate) fn quotas(&self) -> Vec<Quota> {
+        let Db { steps, long_writes, list_rows, look_ups, .. } = (*self.db).clone();
+        vec![steps, long_writes, list_rows, look_ups]
+    }
 
-/// Values of parameters that are computed.
-pub(super) type Values<'a> = Vec<Box<dyn ToSql + Sync + Send + 'a>>;
-
-pub(super) fn refs<'a>(values: &'a Values<'_>) -> Vec<&'a (dyn ToSql + Sync)> {
-    values.iter().map(|value| &**value as _).collect()
-}
-
-/// The parameters of a caller's statement: the account, the key, and then its own.
-pub(super) fn of_caller<'a>(
-    caller: &'a Caller,
-    params: &[&'a (dyn ToSql + Sync)],
-) -> Vec<&'a (dyn ToSql + Sync)> {
-    [&[&caller.account.0 as _, &caller.key.0 as _], params].concat()
+    /// What the connections are doing.
+    pub(crate) fn pool_use(&self) -> PoolUse {
+        let Db { pool, shared, steps, long_writes, list_rows, .. } = &*self.db;
+        let status = pool.status();
+        // Each slot is in the list, too.
+        let pipelined = shared.iter().map(|slot| Arc::strong_count(slot).saturating_sub(1));
+        PoolUse {
+            busy: status.size.saturating_sub(status.available),
+            idle: status.available,
+            max: status.max_size,
+            pipelined: pipelined.sum(),
+            waiting: [
+                ("connection", status.waiting),
+                ("step", steps.usage().waiting),
+                ("long_write", long_writes.usage().waiting),
+                ("list", list_rows.usage().waiting),
+            ],
+        }
+    }
 }
 
 /// Waits for a part of a quota, within the time that the request has left.

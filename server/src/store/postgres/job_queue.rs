@@ -14,12 +14,13 @@ use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use super::PostgresStore;
-use super::db::{By, Db, Params, refs};
+use super::db::Db;
 use super::jobs::{
     IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, LOST, first_job, job_key, random_id, rows_of_job,
 };
 use super::prompts::values_of_one;
 use super::rows::{INPUT_COLUMNS, INTO_TARGET, NEW_PROMPT, after, before, column, int, later};
+use super::send::{By, Params, refs};
 use super::statement::Statement;
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,

@@ -8,16 +8,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
-use serde_json::value::{RawValue, to_raw_value};
 use tokio_postgres::Row;
 use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use super::PostgresStore;
-use super::db::{By, Db, Params};
+use super::db::Db;
 use super::listing::AHEAD;
 use super::notify::CHANNEL;
 use super::rows::{CALLER, all, column, int, later};
+use super::send::{By, Params};
 use super::statement::Statement;
 use crate::domain::{
     AccountId, Caller, GenerationRequest, JobKey, JobRecord, JobState, NewJob, ProviderTicket,
@@ -124,7 +124,7 @@ impl JobStore for PostgresStore {
     async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved> {
         let NewJob { client_job_id, digest, request, vault } = new;
         let (name, reservation) = (JobKey::name_digest(&client_job_id), random_id());
-        let (vault, request) = (vault.map(VaultId::get), encode(&request)?);
+        let vault = vault.map(VaultId::get);
         let params: Params<'_> = &[
             &self.db.now(),
             &&name[..],
@@ -205,14 +205,6 @@ pub(super) async fn rows_of_job(
 
 pub(super) fn random_id() -> Uuid {
     Uuid::from_u128(rand::random())
-}
-
-/// The request as JSON that is known to read back: a row that cannot be read could never end.
-fn encode(request: &GenerationRequest) -> Result<Box<RawValue>> {
-    let encoded = to_raw_value(request).map_err(|error| StoreError::Internal(error.into()))?;
-    serde_json::from_str::<GenerationRequest>(encoded.get())
-        .map_err(|error| StoreError::Internal(error.into()))?;
-    Ok(encoded)
 }
 
 pub(super) fn first_job(rows: &[Row]) -> Result<JobRecord> {

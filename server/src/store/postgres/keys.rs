@@ -11,9 +11,8 @@ use quick_cache::sync::Cache;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{By, Params};
 use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, all, before, column, int};
-use super::steps::{LOCK_ACCOUNT, Step};
+use super::send::{By, LOCK_ACCOUNT, Params};
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::error_chain::error_chain;
 use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION};
@@ -128,7 +127,7 @@ impl KeyStore for PostgresStore {
             &int(API_KEYS_MAX),
             &self.db.now(),
         ];
-        let steps: [Step<'_>; 2] = [(&LOCK_ACCOUNT, &[]), (&CREATE, params)];
+        let steps = [(&LOCK_ACCOUNT, &[][..]), (&CREATE, params)];
         let row = self.db.row_of_steps(caller, None, &steps).await?;
         match key_record(&row)? {
             Some(key) => Ok(key),

@@ -1,23 +1,35 @@
-//! Pages of prompts.
+//! Lists: pages of prompts, and the contents of vaults.
 //!
 //! Each query has an index in which its rows are contiguous and ordered, so the cost of a page
 //! depends on its size only. The statements leave the planner no choice, whatever it
 //! estimates: the innermost subquery is a range of one index, and the prompts of a vault are
-//! fetched one by one (`OFFSET 0` prevents the subquery from being flattened into a join).
+//! fetched one by one.
+//!
+//! A small vault is read by one statement. Of a larger one the ids are read by one statement, so
+//! that its members are those of one instant, and then its prompts in batches as the client takes
+//! them. So a slow client holds no connection to the database, only a batch and the ids.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use const_format::formatcp;
+use futures::{StreamExt, TryStreamExt, stream};
 use promptarium::limits::PAGE_SIZE;
-use promptarium::{PromptId, VaultId};
+use promptarium::{PromptId, VaultId, VaultPromptId};
 use tokio_postgres::Row;
 
-use super::db::{By, Db, Params};
-use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, int, prompt};
-use crate::domain::{Caller, PromptKind, PromptPage, PromptQuery};
-use crate::store::{Result, StoreError};
+use super::batching::Batcher;
+use super::db::Db;
+use super::prompts::GET;
+use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, int, listed_prompt, prompt};
+use super::send::{By, Params};
+use crate::domain::{Caller, ListedPrompt, PromptKind, PromptPage, PromptQuery};
+use crate::limits::{LISTING_BATCH, LISTING_BATCH_BYTES, SMALL_VAULT_PROMPTS};
+use crate::store::{Contents, Result, StoreError};
 
+/// One more than a small vault has.
+const ROWS_MAX: usize = SMALL_VAULT_PROMPTS + 1;
 pub(super) const PAGE_MAX: usize = *PAGE_SIZE.end() as usize;
 /// One more than a page, in statements as a constant, because the planner estimates a parameterized
 /// LIMIT as a tenth of all rows.
@@ -58,6 +70,33 @@ statements! {
     read_only OF_KIND "listing.of_kind" "{OF_ACCOUNT} AND kind = $5 {END_OF_ACCOUNT}";
     read_only IN_VAULT "listing.in_vault" "{OF_VAULT} {END_OF_VAULT}";
     read_only OF_KIND_IN_VAULT "listing.of_kind_in_vault" "{OF_VAULT} AND kind = $6 {END_OF_VAULT}";
+    /// The contents of the vault `$3`. Nested loops keep the innermost order.
+    read_only SMALL_VAULT "contents.small"
+        "{CALLER} SELECT {PROMPT_COLUMNS}, p.membership, p.pinned, v.id AS vault
+         FROM caller
+         LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3
+         LEFT JOIN LATERAL (
+             SELECT m.id AS membership, m.pin IS NOT NULL AS pinned, one.* FROM (
+                 SELECT id, pin, prompt_id FROM vault_prompt
+                 WHERE account_id = $1 AND vault_id = v.id
+                 ORDER BY pin DESC NULLS LAST, id DESC LIMIT {ROWS_MAX}
+             ) m {EACH_PROMPT}
+         ) p ON true";
+    /// The memberships of the vault `$3` and their prompts, in order; the first ones are pinned. It may
+    /// read many rows, so it has a connection of its own.
+    long_read MEMBERS "contents.members"
+        "{CALLER} SELECT v.id AS vault, m.memberships, m.prompts, m.pinned
+         FROM caller
+         LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3
+         CROSS JOIN LATERAL (
+             SELECT coalesce(array_agg(id), '{{}}') AS memberships,
+                 coalesce(array_agg(prompt_id), '{{}}') AS prompts, count(pin) AS pinned
+             FROM (
+                 SELECT id, pin, prompt_id FROM vault_prompt
+                 WHERE account_id = $1 AND vault_id = v.id
+                 ORDER BY pin DESC NULLS LAST, id DESC OFFSET 0
+             ) ordered
+         ) m";
 }
 
 /// Reads a page of at most [`PAGE_MAX`] prompts, once for all of these requests.
@@ -94,4 +133,62 @@ pub(super) fn page_of(rows: &[Row], limit: usize) -> Result<PromptPage> {
     let more = prompts.len() > limit;
     prompts.truncate(limit);
     Ok(PromptPage { prompts, more })
+}
+
+/// Small vaults: reads that wait for one another share the rows. `None` of a vault that is not
+/// small.
+pub(super) type SmallVaults = Batcher<(Caller, VaultId), (), Option<Arc<[ListedPrompt]>>>;
+
+/// Reads a vault once for all of these requests.
+pub(super) async fn small_vault(
+    db: Arc<Db>,
+    (caller, vault): (Caller, VaultId),
+    equal: Vec<()>,
+) -> Result<Vec<Option<Arc<[ListedPrompt]>>>> {
+    let rows = db.rows(By::List(&caller, ROWS_MAX), &SMALL_VAULT, &[&vault.get()]).await?;
+    let first = rows.first().ok_or(StoreError::NotFound)?;
+    column::<Option<i64>>(first, "vault")?.ok_or(StoreError::NotFound)?;
+    let small = all(&rows, listed_prompt)?.into();
+    Ok(vec![(rows.len() < ROWS_MAX).then_some(small); equal.len()])
+}
+
+/// The prompts of a vault of any size, batch by batch.
+pub(super) async fn large_vault(db: &Arc<Db>, caller: &Caller, vault: VaultId) -> Result<Contents> {
+    let members = members(db, caller, vault).await?;
+    let bytes = LISTING_BATCH_BYTES + size_of_val(&*members);
+    let begin = (members.into_iter(), db.clone(), caller.clone());
+    let batches = stream::try_unfold(begin, async |(mut left, db, caller)| {
+        let batch: Vec<Member> = left.by_ref().take(LISTING_BATCH).collect();
+        if batch.is_empty() {
+            return Ok(None);
+        }
+        let prompts = listed_prompts(&db, &caller, &batch).await?;
+        Ok(Some((stream::iter(prompts.into_iter().map(Ok)), (left, db, caller))))
+    });
+    Ok(Contents { bytes, entries: batches.try_flatten().boxed() })
+}
+
+/// A membership, its prompt, and whether it is pinned.
+type Member = (VaultPromptId, PromptId, bool);
+
+async fn members(db: &Db, caller: &Caller, vault: VaultId) -> Result<Vec<Member>> {
+    let row = db.row_of_caller(caller, &MEMBERS, &[&vault.get()]).await?;
+    column::<Option<i64>>(&row, "vault")?.ok_or(StoreError::NotFound)?;
+    let pinned = usize::try_from(column::<i64>(&row, "pinned")?).unwrap_or_default();
+    let memberships = column::<Vec<i64>>(&row, "memberships")?.into_iter();
+    let all = memberships.zip(column::<Vec<i64>>(&row, "prompts")?).enumerate();
+    Ok(all.map(|(at, (id, of))| (VaultPromptId::new(id), PromptId::new(of), at < pinned)).collect())
+}
+
+/// The prompts of a batch as they are now. One that was deleted meanwhile is left out.
+async fn listed_prompts(db: &Db, caller: &Caller, batch: &[Member]) -> Result<Vec<ListedPrompt>> {
+    let ids: Vec<_> = batch.iter().map(|(_, prompt, _)| prompt.get()).collect();
+    let rows = db.rows(By::List(caller, ids.len()), &GET, &[&ids]).await?;
+    let prompts = all(&rows, |row| Ok(prompt(row)?.map(|prompt| (prompt.id, prompt))))?;
+    let prompts = HashMap::<_, _>::from_iter(prompts);
+    let listed = batch.iter().filter_map(|(membership, prompt, pinned)| {
+        let (prompt, membership, pinned) = (prompts.get(prompt)?.clone(), *membership, *pinned);
+        Some(ListedPrompt { prompt, membership, pinned })
+    });
+    Ok(listed.collect())
 }

@@ -7,11 +7,10 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::db::Params;
 use super::prompt_changes::LOCK_VAULTS;
 use super::rows::{CALLER, KEY_IS_VALID, NEW_MEMBER, column, found};
-use super::steps::Step;
-use super::{PostgresStore, contents};
+use super::send::{Params, Step};
+use super::{PostgresStore, listing};
 use crate::domain::{Caller, Membership};
 use crate::store::{Contents, MembershipStore, Moved, Result, StoreError};
 
@@ -115,7 +114,7 @@ impl MembershipStore for PostgresStore {
     async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents> {
         let Some(small) = self.small_vaults.run((caller.clone(), vault), 0, ()).await? else {
             // From the beginning: rows of two statements would not be those of one instant.
-            return contents::large_vault(&self.db, caller, vault).await;
+            return listing::large_vault(&self.db, caller, vault).await;
         };
         let bytes = small.iter().map(|listed| listed.prompt.text.len()).sum();
         let entries = (0..small.len()).map(move |at| Ok(small[at].clone()));
@@ -151,9 +150,9 @@ impl MembershipStore for PostgresStore {
     }
 
     async fn move_membership(&self, caller: &Caller, at: Membership, to: VaultId) -> Result<Moved> {
-        let (vault, membership, target) = (at.vault.get(), at.id.get(), to.get());
+        let vaults = vec![at.vault.get(), to.get()];
         let steps: [Step<'_>; 2] =
-            [(&LOCK_VAULTS, &[&vec![vault, target]]), (&MOVE, &[&vault, &membership, &target])];
+            [(&LOCK_VAULTS, &[&vaults]), (&MOVE, &[&vaults[0], &at.id.get(), &vaults[1]])];
         let row = self.db.row_of_steps(caller, None, &steps).await?;
         if !column::<bool>(&row, "present")? {
             return Err(StoreError::NotFound);

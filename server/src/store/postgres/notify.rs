@@ -1,9 +1,8 @@
 //! Waking idle workers when a job may be due.
 //!
-//! A job that is due at once is notified by the database (`LISTEN`), to all servers. A job that
-//! this server releases for later wakes a worker when that time has come. For everything else,
-//! such as a lease that expired elsewhere or a notification that was lost, a worker stops
-//! waiting after [`JOB_POLL`] and looks itself.
+//! The database notifies all servers of a job that is due at once (`LISTEN`). A job that this
+//! server releases for later wakes a worker at that time. For everything else, such as a lease that
+//! expired elsewhere, a worker looks itself after [`JOB_POLL`].
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -11,7 +10,7 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::connect::{Connector, DbClient};
+use super::connect::Connector;
 use crate::limits::{JOB_POLL, LISTEN_PAUSE_MAX, LISTEN_PAUSE_MIN, LISTEN_TIMEOUT};
 use crate::store::Cause;
 
@@ -55,7 +54,12 @@ impl JobNotifier {
 async fn listen(connector: Connector) {
     let (mut pause, mut is_listening) = (LISTEN_PAUSE_MIN, true);
     loop {
-        let error = match start(&connector).await {
+        let start = async {
+            let client = connector.connect().await?;
+            timeout(LISTEN_TIMEOUT, client.batch_execute(&format!("LISTEN {CHANNEL}"))).await??;
+            Ok::<_, Cause>(client)
+        };
+        let error = match start.await {
             Ok(mut client) => {
                 if !is_listening {
                     tracing::info!("job notifications are back");
@@ -75,10 +79,4 @@ async fn listen(connector: Connector) {
         sleep(pause.mul_f64(rand::random_range(0.5..1.0))).await;
         pause = (pause * 2).min(LISTEN_PAUSE_MAX);
     }
-}
-
-async fn start(connector: &Connector) -> Result<DbClient, Cause> {
-    let client = connector.connect().await?;
-    timeout(LISTEN_TIMEOUT, client.batch_execute(&format!("LISTEN {CHANNEL}"))).await??;
-    Ok(client)
 }

@@ -6,9 +6,8 @@ use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 
 use super::PostgresStore;
-use super::db::Params;
 use super::rows::{self, CALLER, INTO_TARGET, KEY_IS_VALID, PROMPT_COLUMNS, column, later};
-use super::steps::Step;
+use super::send::{Params, Step};
 use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
 use crate::store::{Result, StoreError};
 

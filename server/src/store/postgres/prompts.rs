@@ -8,11 +8,12 @@ use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{By, Db, Values, refs};
+use super::db::Db;
 use super::prompt_changes::DELETE;
 use super::rows::{
     self, CALLER, INPUT_COLUMNS, INTO_TARGET, KEY_IS_VALID, NEW_PROMPT, PROMPT_COLUMNS, column,
 };
+use super::send::{By, Values, refs};
 use crate::domain::{
     Caller, ImageRef, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, SharedPrompt,
 };

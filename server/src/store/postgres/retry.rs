@@ -18,7 +18,6 @@ pub(super) fn no_outcome(writes: bool, cause: Cause) -> StoreError {
     if writes { StoreError::OutcomeUnknown(cause) } else { StoreError::Unavailable(cause) }
 }
 
-/// What a failure means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ErrorClass {
     /// Another statement got in between, and this one was rolled back: send it again.

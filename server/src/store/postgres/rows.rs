@@ -42,17 +42,14 @@ pub(super) fn found(row: &Row) -> Result<()> {
     if column(row, 0)? { Ok(()) } else { Err(StoreError::NotFound) }
 }
 
-/// A number as a parameter.
 pub(super) fn int(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The time `duration` after `time`.
 pub(super) fn after(time: Timestamp, duration: Duration) -> Timestamp {
     time.checked_add(duration).unwrap_or(Timestamp::MAX)
 }
 
-/// The time `duration` before `time`.
 pub(super) fn before(time: Timestamp, duration: Duration) -> Timestamp {
     time.checked_sub(duration).unwrap_or(Timestamp::UNIX_EPOCH)
 }
@@ -131,14 +128,9 @@ pub(super) const VAULT_COLUMNS: &str =
     v.prompt_count, v.created_at, v.updated_at";
 
 /// The prompt in a row of [`PROMPT_COLUMNS`]; `None` if an outer join found no prompt.
-///
-/// # Errors
-/// [`StoreError::Internal`] if the row is not a valid prompt.
 pub(super) fn prompt(row: &Row) -> Result<Option<SharedPrompt>> {
     let mut columns = Columns { row, next: 0 };
-    let Some(id) = columns.take()? else {
-        return Ok(None);
-    };
+    let Some(id) = columns.take()? else { return Ok(None) };
     // Fields are evaluated in source order, which is the order of the columns.
     Ok(Some(Arc::new(PromptRecord {
         id: PromptId::new(id),
@@ -166,14 +158,9 @@ pub(super) fn listed_prompt(row: &Row) -> Result<Option<ListedPrompt>> {
 }
 
 /// The vault in a row of [`VAULT_COLUMNS`]; `None` if an outer join found no vault.
-///
-/// # Errors
-/// [`StoreError::Internal`] if the row is not a valid vault.
 pub(super) fn vault(row: &Row) -> Result<Option<VaultRecord>> {
     let mut columns = Columns { row, next: 0 };
-    let Some(id) = columns.take()? else {
-        return Ok(None);
-    };
+    let Some(id) = columns.take()? else { return Ok(None) };
     Ok(Some(VaultRecord {
         id: VaultId::new(id),
         name: columns.text()?,

@@ -34,26 +34,21 @@ pub struct ScratchDatabase {
     name: String,
 }
 
-/// Why there is no database to test with.
-#[derive(Debug, thiserror::Error)]
-#[error("there is no database to test with: {0}")]
-pub struct NoScratch(#[from] Cause);
-
 impl ScratchDatabase {
     /// Creates one with the schema that this program knows.
     ///
     /// # Errors
     /// If there is no server for it.
-    pub async fn create() -> Result<Self, NoScratch> {
-        Ok(Self::copy(TEMPLATE.get_or_try_init(template).await?).await?)
+    pub async fn create() -> Result<Self, Cause> {
+        Self::copy(TEMPLATE.get_or_try_init(template).await?).await
     }
 
     /// Creates one without a schema.
     ///
     /// # Errors
     /// If there is no server for it.
-    pub async fn empty() -> Result<Self, NoScratch> {
-        Ok(Self::copy("template0").await?)
+    pub async fn empty() -> Result<Self, Cause> {
+        Self::copy("template0").await
     }
 
     async fn copy(template: &str) -> Result<Self, Cause> {
@@ -65,7 +60,7 @@ impl ScratchDatabase {
 
     /// Its address.
     pub fn url(&self) -> String {
-        url_of(&self.name).map(String::from).unwrap_or_default()
+        url_of(Some(&self.name)).unwrap_or_default()
     }
 
     /// A connection of its own.
@@ -79,23 +74,19 @@ impl ScratchDatabase {
     }
 }
 
-/// The address of this database on the server.
-fn url_of(database: &str) -> Result<Url, Cause> {
-    let mut url = server_url()?;
-    url.set_path(database);
-    Ok(url)
-}
-
-fn server_url() -> Result<Url, Cause> {
+/// The address of this database, or of the server.
+fn url_of(database: Option<&str>) -> Result<String, Cause> {
     let unset = "is not set; script/test starts a PostgreSQL server and sets it";
     let text = std::env::var(VARIABLE).map_err(|_| format!("{VARIABLE} {unset}"))?;
-    Ok(Url::parse(&text)?)
+    let mut url = Url::parse(&text)?;
+    database.map(|name| url.set_path(name));
+    Ok(url.into())
 }
 
 /// A connection to the server. On a busy machine a command may take longer than a statement of the
 /// service may.
 async fn server() -> Result<DbClient, Cause> {
-    let url = DatabaseUrl::parse(server_url()?.as_str())?;
+    let url = DatabaseUrl::parse(&url_of(None)?)?;
     let client = Connector::new(&url).connect().await?;
     client.batch_execute("SET statement_timeout = 0").await?;
     Ok(client)
@@ -106,9 +97,8 @@ async fn server() -> Result<DbClient, Cause> {
 async fn template() -> Result<String, Cause> {
     let mut schema = Sha256::new();
     LIST.iter().for_each(|version| schema.update(version.digest()));
-    let digest = schema.finalize();
-    let name: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    let name = format!("scratch_template_{name}");
+    let digest = u64::from_be_bytes(*schema.finalize().first_chunk().unwrap_or(&[0; 8]));
+    let name = format!("scratch_template_{digest:016x}");
     let client = server().await?;
     // Held for as long as this connection is.
     client.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await?;
@@ -117,7 +107,7 @@ async fn template() -> Result<String, Cause> {
         let unfinished = fresh("scratch_unfinished");
         let create = format!("CREATE DATABASE {unfinished} TEMPLATE template0");
         client.batch_execute(&create).await?;
-        let url = DatabaseUrl::parse(url_of(&unfinished)?.as_str())?;
+        let url = DatabaseUrl::parse(&url_of(Some(&unfinished))?)?;
         PostgresStore::migrate(&url).await?;
         client.batch_execute(&format!("ALTER DATABASE {unfinished} RENAME TO {name}")).await?;
     }

@@ -9,9 +9,9 @@ use const_format::formatcp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::PostgresStore;
-use super::db::{By, Params};
 use super::listing::{AHEAD, PAGE_MAX, page_of};
 use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, int};
+use super::send::{By, Params};
 use crate::domain::{Caller, Place, PromptKind, PromptPage, PromptQuery, PromptSearch};
 use crate::store::{PromptStore, Result, SearchStore, StoreError};
 

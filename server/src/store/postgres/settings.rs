@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::db::{By, Params};
 use super::rows::{column, one};
+use super::send::{By, Params};
 use crate::store::Result;
 
 statements! {

@@ -20,8 +20,8 @@ mod search;
 use promptarium::VaultId;
 use tokio_postgres::{Client, Row};
 
-use super::db::Params;
 use super::scratch::ScratchDatabase;
+use super::send::Params;
 use super::{DatabaseUrl, Migration, PostgresStore};
 use crate::clock::Clock;
 use crate::domain::Caller;

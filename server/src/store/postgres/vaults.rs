@@ -7,9 +7,8 @@ use const_format::formatcp;
 use promptarium::VaultId;
 
 use super::PostgresStore;
-use super::db::{By, Params};
 use super::rows::{self, CALLER, KEY_IS_VALID, VAULT_COLUMNS, column, found, int, later};
-use super::steps::{LOCK_ACCOUNT, Step};
+use super::send::{By, LOCK_ACCOUNT, Params, Values, refs};
 use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, slug};
 use crate::limits::{LIST_ROWS_PER_ACCOUNT, LONG_WRITE_PROMPTS};
 use crate::store::{Result, StoreError, VaultStore};
@@ -34,21 +33,6 @@ macro_rules! free_slug {
     };
 }
 
-/// Creates the vault with the id of `new_vault`.
-const CREATED: &str = formatcp!(
-    "v AS (
-        INSERT INTO vault (account_id, id, name, description, visibility, slug, created_at,
-            updated_at, cover_image_url)
-        SELECT $1, new_vault.id, $3, $4, $5, {free_slug}, $7, $10, $9 FROM caller, new_vault
-        WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $8::bigint
-        RETURNING *
-    ), in_directory AS (
-        INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
-    )
-    SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN v ON true",
-    free_slug = free_slug!("$6", "0")
-);
-
 statements! {
     /// Without `ORDER BY`: sorting here is faster than in the database.
     read_only LIST "vaults.list"
@@ -60,14 +44,24 @@ statements! {
     read_only GET "vaults.get"
         "{CALLER} SELECT {VAULT_COLUMNS}
          FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3";
-    /// In a transaction after a lock on the account, so that of two new vaults at the limit `$8` one is
-    /// refused. Of two concurrent statements that choose the same slug from their snapshots, one
-    /// violates the unique index and is sent again. [`slug`] has the base of a slug.
-    non_idempotent CREATE "vaults.create"
-        "{CALLER}, new_vault AS MATERIALIZED (SELECT nextval('vault_id_seq') AS id), {CREATED}";
-    /// The same with the id `$11`.
-    pub(super) non_idempotent CREATE_AS "vaults.create_as"
-        "{CALLER}, new_vault AS MATERIALIZED (SELECT $11::bigint AS id), {CREATED}";
+    /// In a transaction after a lock on the account, so that of two new vaults at the limit `$10` one
+    /// is refused. Of two concurrent statements that choose the same slug from their snapshots, one
+    /// violates the unique index and is sent again. [`slug`] has the base of a slug. `$11` is the id,
+    /// or NULL for the next one.
+    pub(super) non_idempotent CREATE "vaults.create"
+        "{CALLER}, new_vault AS MATERIALIZED (
+            SELECT coalesce($11::bigint, nextval('vault_id_seq')) AS id
+        ), v AS (
+            INSERT INTO vault (account_id, id, name, description, visibility, slug,
+                cover_image_url, created_at, updated_at)
+            SELECT $1, new_vault.id, $3, $4, $5, {free_slug}, $7, $8, $9 FROM caller, new_vault
+            WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $10::bigint
+            RETURNING *
+        ), in_directory AS (
+            INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
+        )
+        SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN v ON true"
+        { free_slug = free_slug!("$6", "0") };
     /// NULL parameters leave their column unchanged; `$6` says whether the description becomes `$7`,
     /// and `$10` whether the cover becomes `$11`.
     ///
@@ -126,19 +120,9 @@ impl VaultStore for PostgresStore {
     }
 
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
-        let NewVault { name, description, visibility } = new;
-        let (base, now) = (slug::base(&name), self.db.now());
-        let params: Params<'_> = &[
-            &&*name,
-            &description.as_deref(),
-            &visibility.as_str(),
-            &base,
-            &now,
-            &self.vaults_max,
-            &None::<&str>,
-            &now,
-        ];
-        let steps: [Step<'_>; 2] = [(&LOCK_ACCOUNT, &[]), (&CREATE, params)];
+        let new = new.record(self.db.now());
+        let values = new_vault(&new, self.vaults_max, None);
+        let steps = [(&LOCK_ACCOUNT, &[][..]), (&CREATE, &refs(&values))];
         let row = self.db.row_of_steps(caller, None, &steps).await?;
         rows::vault(&row)?.ok_or(StoreError::TooManyVaults)
     }
@@ -187,11 +171,28 @@ impl VaultStore for PostgresStore {
             (false, None) => return Err(StoreError::NotFound),
         }
         // It is large, or another request has deleted it.
-        let any_size: [Step<'_>; 1] = [(&DELETE, &[&id, &None::<i64>])];
-        found(&self.db.row_of_steps(caller, Some(self.db.long_limit), &any_size).await?)
+        let any_size: Params<'_> = &[&id, &None::<i64>];
+        let long = Some(self.db.long_limit);
+        found(&self.db.row_of_steps(caller, long, &[(&DELETE, any_size)]).await?)
     }
 
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
         self.fork(caller, id).await
     }
+}
+
+/// The parameters of [`CREATE`]: a vault with a new slug and no contents, at most so many, and its
+/// id if there is one.
+pub(super) fn new_vault(vault: &VaultRecord, vaults_max: i64, id: Option<i64>) -> Values<'_> {
+    vec![
+        Box::new(&*vault.name),
+        Box::new(vault.description.as_deref()),
+        Box::new(vault.visibility.as_str()),
+        Box::new(slug::base(&vault.name)),
+        Box::new(&vault.cover_image),
+        Box::new(vault.created_at),
+        Box::new(vault.updated_at),
+        Box::new(vaults_max),
+        Box::new(id),
+    ]
 }

@@ -8,11 +8,14 @@ use deadpool::managed::Object;
 use futures::future::try_join_all;
 use tokio::time::timeout;
 
-use super::{By, Connector, Db, PING, Retry, Statement};
+use super::{Connector, Db};
 use crate::clock::Clock;
 use crate::limits::SHARED_CLIENTS_MAX;
 use crate::store::StoreError;
+use crate::store::postgres::retry::Retry;
 use crate::store::postgres::scratch::ScratchDatabase;
+use crate::store::postgres::send::{By, PING};
+use crate::store::postgres::statement::Statement;
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
 
 /// Counts its calls, which no rollback undoes, and fails with `condition` before call `until`;

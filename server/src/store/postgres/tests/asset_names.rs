@@ -84,43 +84,49 @@ async fn migrated(images: &str) -> (PostgresStore, ScratchDatabase) {
     (PostgresStore::open(&url, Migration::Off, Clock::System).await.unwrap(), database)
 }
 
+/// Only a picture of the service tells what its public URL is.
 #[tokio::test]
-async fn addresses_below_a_public_url_of_the_deployment_become_names() {
-    let (store, _database) = migrated(IMAGES).await;
-    let alice = alice(&store).await;
-    let (asset, other) = (ImageRef::from(NAME), ImageRef::External(ELSEWHERE.into()));
-    assert!(matches!(asset, ImageRef::Asset(_)));
+async fn addresses_below_a_public_url_of_the_deployment_become_names_if_it_is_known() {
+    for (images, own, written) in
+        [(IMAGES, ImageRef::from(NAME), NAME), ("[]", ImageRef::External(HERE.into()), HERE)]
+    {
+        let (store, _database) = migrated(images).await;
+        let (alice, other) = (alice(&store).await, ImageRef::External(ELSEWHERE.into()));
+        let is_known = matches!(own, ImageRef::Asset(_));
 
-    let vault = store.vaults(&alice).await.unwrap().remove(0);
-    assert_eq!(vault.cover_image, Some(asset.clone()));
-    let listed: Vec<_> =
-        store.contents(&alice, vault.id).await.unwrap().entries.try_collect().await.unwrap();
-    let (second, first) = (&listed[0].prompt, &listed[1].prompt);
-    assert_eq!((&first.images[0].source, first.images[0].height), (&asset, 2));
-    assert_eq!(&*first.text, HERE, "texts stay");
-    let inputs = store.prompt_inputs(&alice, first.id).await.unwrap();
-    assert_eq!(inputs.image_url, Some(asset.clone()));
-    assert_eq!(inputs.reference_media_urls.as_deref(), Some(&[other.clone(), asset.clone()][..]));
-    let inputs = store.prompt_inputs(&alice, second.id).await.unwrap();
-    assert_eq!((inputs.image_url, inputs.reference_media_urls), (Some(other.clone()), None));
+        let vault = store.vaults(&alice).await.unwrap().remove(0);
+        assert_eq!(vault.cover_image, Some(own.clone()));
+        let contents = store.contents(&alice, vault.id).await.unwrap();
+        let listed: Vec<_> = contents.entries.try_collect().await.unwrap();
+        let (second, first) = (&listed[0].prompt, &listed[1].prompt);
+        let image = first.images.first().map(|image| (&image.source, image.height));
+        assert_eq!(image, is_known.then_some((&own, 2)));
+        assert_eq!(&*first.text, HERE, "texts stay");
+        let inputs = store.prompt_inputs(&alice, first.id).await.unwrap();
+        assert_eq!(inputs.image_url, Some(own.clone()));
+        assert_eq!(inputs.reference_media_urls, Some([other.clone(), own.clone()].into()));
+        let inputs = store.prompt_inputs(&alice, second.id).await.unwrap();
+        assert_eq!((inputs.image_url, inputs.reference_media_urls), (Some(other.clone()), None));
 
-    let stored = store.job(&alice, "j").await.unwrap().request;
-    assert_eq!(stored.image_input, Some(asset.clone()));
-    assert_eq!(stored.image_inputs, [other, asset.clone()]);
-    assert_eq!(stored.reference_image_urls, [asset]);
-    let kept = json!({"big": 1e16, "imageInput": HERE});
-    assert_eq!(stored.parameters, kept.as_object().cloned(), "parameters are the model's own");
-    // The same request again, as a server reads it now, and another one under this name.
-    let again = reserve(&store, NAME).await.unwrap();
-    assert!(matches!(again, Reserved::Existing(_)), "{again:?}");
-    let different = reserve(&store, "https://a.example/").await;
-    assert!(matches!(different, Err(StoreError::JobConflict)), "{different:?}");
+        let stored = store.job(&alice, "j").await.unwrap().request;
+        assert_eq!(stored.image_input, Some(own.clone()));
+        assert_eq!(stored.image_inputs, [other, own.clone()]);
+        assert_eq!(stored.reference_image_urls, [own]);
+        let kept = json!({"big": 1e16, "imageInput": HERE});
+        assert_eq!(stored.parameters, kept.as_object().cloned(), "parameters are the model's own");
+        // The same request again, as a server reads it now, and another one under this name.
+        let again = reserve(&store, written).await.unwrap();
+        assert!(matches!(again, Reserved::Existing(_)), "{again:?}");
+        let different = reserve(&store, "https://a.example/").await;
+        assert!(matches!(different, Err(StoreError::JobConflict)), "{different:?}");
 
-    let mut urls = store.add_public_url("https://new.example").await.unwrap();
-    urls.sort();
-    assert_eq!(urls, [ORIGIN, "https://new.example"]);
-    let known = store.blob_store(b"x", None).await.unwrap();
-    assert_eq!(AssetName::parse(std::str::from_utf8(&known).unwrap()), AssetName::parse(NAME));
+        let mut urls = store.add_public_url("https://new.example").await.unwrap();
+        urls.sort();
+        let all = [ORIGIN, "https://new.example"];
+        assert_eq!(urls, all[usize::from(!is_known)..]);
+        let known = store.blob_store(b"x", None).await.unwrap();
+        assert_eq!(&*known, if is_known { NAME.as_bytes() } else { b"x" });
+    }
 }
 
 #[tokio::test]
@@ -143,16 +149,4 @@ async fn the_first_start_afterwards_needs_the_folder_with_the_files() {
         assert!(refused.contains(folder.path().to_str().unwrap()), "{refused}");
     }
     open(0).await.check_mark(&store).await.unwrap();
-}
-
-#[tokio::test]
-async fn without_a_picture_of_the_service_no_address_is_known_to_be_its_own() {
-    let (store, _database) = migrated("[]").await;
-    let alice = alice(&store).await;
-    let stored = store.job(&alice, "j").await.unwrap().request;
-    assert_eq!(stored.image_input, Some(ImageRef::External(HERE.into())));
-    assert_eq!(store.add_public_url(ORIGIN).await.unwrap(), [ORIGIN]);
-    assert_eq!(*store.blob_store(b"x", None).await.unwrap(), *b"x");
-    let again = reserve(&store, HERE).await.unwrap();
-    assert!(matches!(again, Reserved::Existing(_)), "{again:?}");
 }

@@ -1,11 +1,10 @@
 //! Jobs: row locks and unreadable rows.
 
-use promptarium::limits;
 use tokio::time::timeout;
 use tokio_postgres::Client;
 
 use super::until_waiting;
-use crate::domain::{GenerationRequest, JobState, Lease, NewJob};
+use crate::domain::{JobState, Lease};
 use crate::store::StoreError;
 use crate::store::contract_tests::StoreUnderTest;
 use crate::store::contract_tests::jobs::{
@@ -127,21 +126,4 @@ async fn an_unreadable_job_is_failed_and_holds_up_no_other() {
         let reason = "the stored request cannot be read";
         assert_eq!(job.state, JobState::Failed(ticket, reason.into()), "{name}");
     }
-}
-
-#[tokio::test]
-async fn a_request_that_would_not_read_back_is_not_stored() {
-    let db = StoreUnderTest::postgres().await;
-    let alice = db.caller("alice").await;
-    let nested = |levels| {
-        let value = (0..levels).fold(serde_json::Value::Null, |inner, _| vec![inner].into());
-        let parameters = Some(serde_json::Map::from_iter([("a".to_owned(), value)]));
-        let request = GenerationRequest { parameters, ..GenerationRequest::default() };
-        NewJob { request: request.into(), ..new("j", 1, None) }
-    };
-    let outcome = db.store.reserve_job(&alice, nested(126)).await;
-    assert!(matches!(outcome, Err(StoreError::Internal(_))), "{outcome:?}");
-    assert_eq!(number(&db.sql().await, "SELECT count(*) FROM job").await, 0);
-    let deepest = limits::GENERATION_PARAMETERS_DEPTH_MAX - 1;
-    reserved(&*db.store, &alice, nested(deepest)).await;
 }

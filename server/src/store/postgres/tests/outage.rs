@@ -7,7 +7,7 @@ use tokio::time::sleep;
 
 use super::cluster::Cluster;
 use crate::clock::Clock;
-use crate::store::postgres::db::{By, Params};
+use crate::store::postgres::send::{By, Params};
 use crate::store::postgres::statement::Statement;
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
 use crate::store::{Store as _, StoreError};

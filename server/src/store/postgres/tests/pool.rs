@@ -13,7 +13,7 @@ use crate::domain::{Caller, VaultPatch, VaultVisibility};
 use crate::limits::{KEY_LOOKUPS_MAX, LONG_WRITE_PROMPTS};
 use crate::store::contract_tests::named;
 use crate::store::postgres::PostgresStore;
-use crate::store::postgres::db::By;
+use crate::store::postgres::send::By;
 use crate::store::postgres::statement::Statement;
 use crate::store::prelude::*;
 use crate::store::{StoreError, time_budget};

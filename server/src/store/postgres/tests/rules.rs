@@ -270,77 +270,51 @@ async fn every_statement_runs_on_a_distributed_engine() {
     assert_eq!(found, BTreeSet::from(expected), "rules are broken, or not those of an exception");
 }
 
-/// Statements that each break one rule.
-const REFUSED: [(&str, &str); 13] = [
-    (
-        "UPDATE prompt SET updated_at = coalesce($2, statement_timestamp()) WHERE account_id = $1",
-        "statement_timestamp of a row or in a condition",
-    ),
-    (
-        "UPDATE prompt SET updated_at = updated_at + interval '1 microsecond' WHERE account_id = $1",
-        "timestamptz_pl_interval of a row or in a condition",
-    ),
-    (
-        "UPDATE job SET updated_at = CASE WHEN $2 THEN CURRENT_TIMESTAMP END WHERE account_id = $1",
-        "time in a condition",
-    ),
-    (
-        "DELETE FROM job WHERE account_id = $1 AND updated_at < clock_timestamp()",
-        "volatile clock_timestamp",
-    ),
-    (
-        "WITH caller AS (SELECT FROM api_key WHERE id = $2 AND account_id = $1) \
-         SELECT v.id FROM caller LEFT JOIN vault v ON v.account_id = $1",
-        "CTE without columns",
-    ),
-    (
-        "WITH RECURSIVE r (number) AS (SELECT 1::bigint UNION ALL SELECT number + 1 FROM r \
-         WHERE EXISTS (SELECT FROM vault v WHERE v.account_id = $1)) SELECT number FROM r",
-        "recursive CTE on account data",
-    ),
-    (
-        "SELECT m.id FROM vault v JOIN vault_prompt m ON m.account_id = $2 AND m.vault_id = v.id \
-         WHERE v.account_id = $1",
-        "accounts read: {Some(1), Some(2)}",
-    ),
-    (
-        "SELECT 1 FROM job WHERE vault_id = (SELECT 1 FROM api_key WHERE account_id = $1)",
-        "accounts read: {None}",
-    ),
-    (
-        "WITH made AS (SELECT nextval('prompt_id_seq') AS id FROM generate_series(1, $2)) \
-         SELECT made.id FROM made JOIN vault v ON v.account_id = $1 AND v.id = made.id",
-        "id made by any node",
-    ),
-    (
-        "WITH target AS (UPDATE vault v SET prompt_count = 1 WHERE v.account_id = $1 RETURNING 1) \
-         INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at) \
-         SELECT $1, $2, $3, $4, $5, $5 FROM target",
-        "id from any node",
-    ),
-    (
-        "WITH present AS (SELECT m.prompt_id FROM vault_prompt m WHERE m.account_id = $1) \
-         SELECT p.id FROM present JOIN prompt p ON p.account_id = $1 AND p.id = present.prompt_id \
-         FOR KEY SHARE OF p",
-        "lock of a join with a CTE",
-    ),
-    (
-        "INSERT INTO vault (id, name, account_id, slug, visibility, created_at, updated_at) \
-         SELECT 1, $1, $2, 's', 'private', now(), now()",
-        "accounts written: {Some(2)}",
-    ),
-    (
-        "INSERT INTO vault (id, name, account_id, slug, visibility, created_at, updated_at) \
-         SELECT 1, $1, id, 's', 'private', now(), now() FROM account",
-        "accounts written: {None}",
-    ),
-];
+/// Statements that each break the rule in the comment before them.
+const REFUSED: &str = "
+    -- statement_timestamp of a row or in a condition
+    UPDATE prompt SET updated_at = coalesce($2, statement_timestamp()) WHERE account_id = $1
+    -- timestamptz_pl_interval of a row or in a condition
+    UPDATE prompt SET updated_at = updated_at + interval '1 microsecond' WHERE account_id = $1
+    -- time in a condition
+    UPDATE job SET updated_at = CASE WHEN $2 THEN CURRENT_TIMESTAMP END WHERE account_id = $1
+    -- volatile clock_timestamp
+    DELETE FROM job WHERE account_id = $1 AND updated_at < clock_timestamp()
+    -- CTE without columns
+    WITH caller AS (SELECT FROM api_key WHERE id = $2 AND account_id = $1) SELECT v.id FROM caller
+    LEFT JOIN vault v ON v.account_id = $1
+    -- recursive CTE on account data
+    WITH RECURSIVE r (number) AS (SELECT 1::bigint UNION ALL SELECT number + 1 FROM r WHERE EXISTS
+    (SELECT FROM vault v WHERE v.account_id = $1)) SELECT number FROM r
+    -- accounts read: {Some(1), Some(2)}
+    SELECT m.id FROM vault v JOIN vault_prompt m ON m.account_id = $2 AND m.vault_id = v.id WHERE
+    v.account_id = $1
+    -- accounts read: {None}
+    SELECT 1 FROM job WHERE vault_id = (SELECT 1 FROM api_key WHERE account_id = $1)
+    -- id made by any node
+    WITH made AS (SELECT nextval('prompt_id_seq') AS id FROM generate_series(1, $2)) SELECT
+    made.id FROM made JOIN vault v ON v.account_id = $1 AND v.id = made.id
+    -- id from any node
+    WITH target AS (UPDATE vault v SET prompt_count = 1 WHERE v.account_id = $1 RETURNING 1)
+    INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at) SELECT $1, $2, $3,
+    $4, $5, $5 FROM target
+    -- lock of a join with a CTE
+    WITH present AS (SELECT m.prompt_id FROM vault_prompt m WHERE m.account_id = $1) SELECT p.id
+    FROM present JOIN prompt p ON p.account_id = $1 AND p.id = present.prompt_id FOR KEY SHARE OF
+    p
+    -- accounts written: {Some(2)}
+    INSERT INTO vault (id, name, account_id, slug, visibility, created_at, updated_at) SELECT 1,
+    $1, $2, 's', 'private', now(), now()
+    -- accounts written: {None}
+    INSERT INTO vault (id, name, account_id, slug, visibility, created_at, updated_at) SELECT 1,
+    $1, id, 's', 'private', now(), now() FROM account";
 
 #[tokio::test]
 async fn a_statement_that_a_distributed_engine_refused_would_be_found() {
     let database = ScratchDatabase::create().await.unwrap();
     let catalogue = Catalogue::of(&database).await;
-    for (sql, rule) in REFUSED {
+    for case in REFUSED.split("-- ").skip(1) {
+        let (rule, sql) = case.split_once('\n').unwrap();
         assert_eq!(catalogue.broken_rules(sql).await, [rule], "{sql}");
     }
 }
