@@ -6,7 +6,6 @@ use tempfile::TempDir;
 use tokio::time::Instant;
 
 use crate::cluster::Cluster;
-use crate::support::http::Request;
 use crate::support::program::{PUBLIC_URL, Server};
 use crate::support::{TIMEOUT, folder_store, provider, wait_until};
 use crate::{KEY, TAKEOVER_MAX};
@@ -52,8 +51,7 @@ impl Fixture {
         let fixture = Self { server, cluster, folder, behaviour };
         let model = format!("local/{behaviour}");
         let job = json!({ "clientJobId": "j", "modelId": model, "prompt": "A harbour" });
-        let request = Request::post("/generations", job);
-        let response = fixture.server.call(KEY, &request).await;
+        let response = fixture.server.call(KEY, "POST", "/generations", job).await;
         assert_eq!(response.status, 202, "{}", response.summary());
         let claim = wait_until(TIMEOUT, async || provider::requests("GET", behaviour) > 0).await;
         assert!(claim.is_some(), "no worker claims the job");
@@ -88,7 +86,7 @@ impl Fixture {
 }
 
 async fn get(server: &Server, path: &str) -> Value {
-    server.call(KEY, &Request::get(path)).await.data()
+    server.call(KEY, "GET", path, Value::Null).await.data()
 }
 
 async fn start_server(cluster: &Cluster, folder: &TempDir, name: &str) -> Server {

@@ -80,7 +80,7 @@ pub(crate) async fn unusable(target: &Target) {
     let mut taken = 0;
     for parameters in unusable_parameters().iter().cycle().take(UNUSABLE) {
         let body = format!(r#"{{"modelId":"local/fail","prompt":"p","parameters":{parameters}}}"#);
-        let (status, data) = attacker.call("POST", "/generations", body.clone()).await;
+        let (status, data) = attacker.call("POST", "/generations", &body).await;
         assert!(matches!(status, 202 | 400), "{status} {body} {data}");
         if status == 202 {
             let id = data["clientJobId"].as_str().unwrap();

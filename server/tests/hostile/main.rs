@@ -89,14 +89,14 @@ fn test(attack: &Attack, store: &str) {
     let rounds = std::env::var("PROMPTARIUM_HOSTILE_ROUNDS");
     let rounds = rounds.map_or(1, |rounds| rounds.parse().expect("a number of rounds"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let rounds = (0..rounds).map(|_| {
-        runtime.block_on(async {
+    let mut report = Report::default();
+    for _ in 0..rounds {
+        report.add(runtime.block_on(async {
             let target = Target::start(store == "postgres", settings).await;
             run(&target).await;
             target.end().await
-        })
-    });
-    let report = Report(rounds.collect());
+        }));
+    }
     println!("| {} | {store} | {report} |", name.replace('_', " "));
     report.check(*memory_max_mib);
 }

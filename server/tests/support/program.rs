@@ -12,8 +12,8 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::TIMEOUT;
-use super::client::{Connection, Response};
-use super::http::{Http, Request};
+use super::client::{Connection, Response, get_request};
+use super::http::{Http, json_request};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_promptarium-server");
 const ANYWHERE: &str = "--listen=127.0.0.1:0 --json";
@@ -250,14 +250,14 @@ impl Server {
         self.process.as_ref().unwrap()
     }
 
-    /// Its response, which must come, to a request of the API.
-    pub(crate) async fn call(&self, key: &str, request: &Request) -> Response {
-        self.http.call(&self.address, key, request).await.response()
+    /// Its response, which must come, to a request of the API; a body of `Null` is none.
+    pub(crate) async fn call(&self, key: &str, method: &str, path: &str, body: Value) -> Response {
+        self.http.ask(&self.address, json_request(key, method, path, body)).await
     }
 
     /// The same to a GET request without a key.
     pub(crate) async fn get(&self, path: &str) -> Response {
-        self.http.get(&self.address, path).await.response()
+        self.http.ask(&self.address, get_request(path)).await
     }
 
     /// Everything it has logged.
