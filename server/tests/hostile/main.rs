@@ -36,7 +36,7 @@ use futures::future::LocalBoxFuture;
 use libtest_mimic::{Arguments, Trial};
 
 use crate::connections::{IDLE_SETTINGS, floods, idle, slow_heads};
-use crate::generations::{hold_workers, largest_generations, unusable};
+use crate::generations::{hold_workers, largest_generations};
 use crate::readers::{ACCOUNTS, held_downloads, images, of_three_accounts, pages, vaults};
 use crate::report::Report;
 use crate::target::{IN_MEMORY, Target};
@@ -72,11 +72,10 @@ const ON_CONNECTIONS_AND_FILES: [Attack; 10] = [
 ];
 
 #[rustfmt::skip]
-const ON_THE_STORE: [Attack; 9] = [
+const ON_THE_STORE: [Attack; 8] = [
     ("largest_generations", |t| largest_generations(t).boxed_local(), "", OTHERS),
     ("40_hanging_provider_answers", |t| hold_workers(t, "local/hang").boxed_local(), "", OUTPUTS),
     ("40_dripping_outputs", |t| hold_workers(t, "local/drip").boxed_local(), "", OUTPUTS),
-    ("unusable_generations", |t| unusable(t).boxed_local(), "", OTHERS),
     ("150_unread_pages", |t| pages(t).boxed_local(), "", OTHERS),
     ("30_unread_vaults", |t| vaults(t).boxed_local(), "", OTHERS),
     ("16_forks_of_a_large_vault", |t| forks(t).boxed_local(), "", OTHERS),

@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::time::{sleep, timeout};
 
+use crate::support::PROMPT;
 use crate::support::client::{Connection, call, get, head};
 use crate::support::program::{Running, output, program};
-use crate::support::{PROMPT, TIMEOUT};
 
 const SETTLED: Duration = Duration::from_millis(200);
 
@@ -41,16 +40,6 @@ async fn the_ready_line_is_json_and_the_log_has_one_line_per_request_and_no_secr
         assert!(requests.contains(&row), "{requests:?}");
     }
     assert_eq!(requests.len(), 3);
-}
-
-#[tokio::test]
-async fn without_json_the_ready_line_is_text() {
-    let mut child = program("--listen 127.0.0.1:0", &[]).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let line = timeout(TIMEOUT, lines.next_line()).await.expect("a line in time").unwrap().unwrap();
-    let id = child.id().unwrap();
-    let text = format!("Promptarium is ready. Ctrl-C stops it, and so does `kill {id}`.");
-    assert!(line.contains(&text), "{line}");
 }
 
 #[tokio::test]

@@ -253,7 +253,7 @@ pub(crate) fn head(key: &str, method: &str, path: &str, further: &str) -> String
 /// An upload slot; paths begin at the root of the server.
 #[derive(Clone)]
 pub(crate) struct Slot {
-    root: String,
+    pub(crate) root: String,
     pub(crate) upload_path: String,
     pub(crate) upload_url: String,
     pub(crate) token: String,

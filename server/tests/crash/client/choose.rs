@@ -39,9 +39,10 @@ impl Client {
             42..44 if !full => self.fork(account)?,
             44..52 => {
                 let vault = self.choose_vault(account, |_, _| true)?;
-                let count = self.rng.random_range(1..=4);
-                let prompts: Vec<_> =
-                    (0..count).map_while(|_| self.choose_prompt(account)).collect();
+                let first = self.choose_prompt(account)?;
+                let others =
+                    (0..self.rng.random_range(0..4)).filter_map(|_| self.choose_prompt(account));
+                let prompts: Vec<_> = others.chain([first]).collect();
                 let effects = prompts.iter().map(|id| added(account, vault, *id));
                 let path = format!("/vaults/{vault}/prompts");
                 account.request("POST", &path, json!({ "promptIds": prompts }), effects)

@@ -29,10 +29,8 @@ impl Client {
             "batchCount": count,
             "vaultId": vault,
         });
-        let effects = [
-            ((0, NEW), Some(json!([text, text, count]))),
-            ((vault, NEW), Some(json!(false))),
-        ];
+        let effects =
+            [((0, NEW), Some(json!([text, text, count]))), ((vault, NEW), Some(json!(false)))];
         let write = account.request("POST", "/generations", body.clone(), effects);
         let data = self.write(account, write).await;
         if data.is_some() || account.unknown.is_some() {
