@@ -139,7 +139,7 @@ impl Deployment {
         println!("round {round}, {crash:?}: {counts:?}, takeover after {takeover:.1?}");
         self.assert_no_faults();
         assert!(counts.contains_key("acknowledged"), "the clients did nothing");
-        if let Some(standby) = &self.standby {
+        if let Some(standby) = &mut self.standby {
             standby.follow(&self.cluster).await;
             self.wait_until_recovered().await;
         }
