@@ -93,7 +93,7 @@ async fn nobody_waits_for_a_reader_of_the_log_that_has_stalled() {
 async fn during_the_drain_delay_it_is_not_ready_and_a_second_signal_exits_with_130() {
     let mut server = Running::start("--drain-delay 60").await;
     let health = format!("health --listen {}", server.root().strip_prefix("http://").unwrap());
-    let health = async || output(program(&health, &[])).await;
+    let health = async || output(program(&health)).await;
     assert_eq!(get(&server, "/readyz").await.status, 200);
     let healthy = health().await;
     assert_eq!((healthy.code, &*healthy.stderr), (Some(0), ""));
@@ -123,7 +123,7 @@ async fn during_the_drain_delay_it_is_not_ready_and_a_second_signal_exits_with_1
 async fn a_listener_for_other_machines_without_a_public_url_is_warned_about() {
     for (more, warned) in [("", true), ("--public-url=https://example.com", false)] {
         let listen = format!("--listen=0.0.0.0:0 --json --drain-delay=0 {more}");
-        let server = Running::of(program(&listen, &[])).await;
+        let server = Running::of(program(&listen)).await;
         let address = format!("\"address\":\"{}/\"", server.root());
         let log = server.stop().await.stderr;
         for part in ["set --public-url to the address that clients", &address] {
