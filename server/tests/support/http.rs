@@ -23,7 +23,10 @@ pub(crate) enum Outcome {
 
 /// A request to the API as bytes; a body of `Null` is none.
 pub(crate) fn json_request(key: &str, method: &str, path: &str, body: Value) -> String {
-    let body = (!body.is_null()).then(|| body.to_string());
+    let body = match body {
+        Value::Null => None,
+        body => Some(body.to_string()),
+    };
     request(key, method, path, body.as_deref())
 }
 
