@@ -9,20 +9,23 @@ mod choose;
 mod files;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rand::RngExt;
 use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
 use serde_json::Value;
 
-use crate::state::{Id, Member, State, Write, parse};
-use crate::support::client::Response;
-use crate::support::http::{Http, Outcome, Request};
+use crate::state::{Id, Key, NEW, State, Write, id_of};
+use crate::support::http::{Http, Outcome, json_request};
 
 /// Pause after a request that was not served.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// How often something happened to any client.
+pub(crate) type Counts = Arc<Mutex<BTreeMap<&'static str, usize>>>;
 
 pub(crate) struct Client {
     pub(crate) http: Http,
@@ -31,8 +34,7 @@ pub(crate) struct Client {
     pub(crate) rng: StdRng,
     /// How many generations it may still submit.
     pub(crate) jobs_left: u32,
-    /// Counts the acknowledged writes of all clients.
-    pub(crate) acknowledged: Arc<AtomicUsize>,
+    pub(crate) counts: Counts,
 }
 
 #[derive(Default)]
@@ -49,8 +51,6 @@ pub(crate) struct Account {
     pub(crate) uploads: Vec<Upload>,
     /// Wrong responses and contents.
     pub(crate) faults: Vec<String>,
-    /// How often something happened.
-    pub(crate) counts: BTreeMap<&'static str, usize>,
     pub(crate) names: i64,
 }
 
@@ -63,8 +63,8 @@ pub(crate) struct Job {
 }
 
 pub(crate) struct Upload {
-    /// Address of the asset.
-    pub(crate) url: String,
+    /// Path of the asset.
+    pub(crate) path: String,
     pub(crate) bytes: Vec<u8>,
     pub(crate) acknowledged: bool,
 }
@@ -78,7 +78,16 @@ impl Client {
     ) -> Vec<Account> {
         for account in &mut accounts {
             while !stop.load(Ordering::SeqCst) && account.unknown.is_none() {
-                self.step(account).await;
+                match self.rng.random_range(0..100) {
+                    0..3 => self.upload(account).await,
+                    3 => self.generate(account).await,
+                    4 => self.repeat_generation(account).await,
+                    _ => {
+                        if let Some(write) = self.choose_write(account).await {
+                            self.write(account, write).await;
+                        }
+                    }
+                }
             }
             // An outage costs one account only.
             while !stop.load(Ordering::SeqCst) && self.read(account, "/vaults").await.is_none() {}
@@ -86,98 +95,80 @@ impl Client {
         accounts
     }
 
-    async fn step(&mut self, account: &mut Account) {
-        match self.rng.random_range(0..100) {
-            0..3 => self.upload(account).await,
-            3 => self.generate(account).await,
-            4 => self.repeat_generation(account).await,
-            _ => {
-                if let Some(write) = self.choose_write(account).await {
-                    self.write(account, write).await;
-                }
-            }
-        }
-    }
-
     /// Sends a write and records its outcome. Returns the `data` of an acknowledgement.
     async fn write(&mut self, account: &mut Account, write: Write) -> Option<Value> {
-        let response = match self.call(account, &write.request).await {
-            Outcome::Response(response) => response,
-            Outcome::NotSent => return None,
-            Outcome::Unknown => {
-                account.count("unknown");
-                account.unknown = Some(write);
-                return None;
+        match self.send(account, &write.request).await {
+            Outcome::Response(response) if response.status < 300 => {
+                self.count("acknowledged");
+                let data = response.data();
+                let new = data["id"].as_i64().unwrap_or_else(|| account.placeholder());
+                account.state.apply(&write, new);
+                return Some(data);
             }
-        };
-        if !(200..300).contains(&response.status) {
-            account.fault(format!("{write:?} got {}", response.summary()));
-            return None;
+            Outcome::Response(response) => {
+                account.fault(format!("{write:?} got {}", response.summary()));
+            }
+            Outcome::NotSent => {}
+            Outcome::Unknown => {
+                self.count("unknown");
+                account.unknown = Some(write);
+            }
         }
-        account.count("acknowledged");
-        self.acknowledged.fetch_add(1, Ordering::Relaxed);
-        let data = response.data();
-        let new = data["id"].as_i64().unwrap_or_else(|| account.placeholder());
-        account.state.apply(&write, new);
-        Some(data)
+        None
     }
 
     /// Reads a vault and chooses one of its members.
-    async fn read_member(&mut self, account: &mut Account) -> Option<(Id, Member)> {
-        let vault = self.choose_vault(account, |_| true)?;
+    async fn read_member(&mut self, account: &mut Account) -> Option<(Id, Value)> {
+        let vault = self.choose_vault(account, |_, _| true)?;
         let path = format!("/vaults/{vault}/prompts");
-        let response = self.read(account, &path).await?;
-        let mut members: Vec<Member> = parse(&response.data());
-        let listed: BTreeMap<_, _> = members.iter().map(|one| (one.prompt, one.pinned)).collect();
-        let expected = &account.state.vaults[&vault].members;
-        if listed != *expected {
-            account.fault(format!("{path} is not {expected:?}: {}", response.summary()));
+        let contents = self.read(account, &path).await?;
+        let members = contents.as_array().unwrap();
+        let listed = members.iter().map(|one| (id_of(one), &one["isPinned"]));
+        let expected = account.state.prompts(vault).collect::<BTreeMap<_, _>>();
+        if listed.collect::<BTreeMap<_, _>>() != expected {
+            account.fault(format!("{path} is {contents}, not {expected:?}"));
             return None;
         }
-        let chosen = (!members.is_empty()).then(|| self.rng.random_range(0..members.len()))?;
-        Some((vault, members.swap_remove(chosen)))
+        Some((vault, members.choose(&mut self.rng)?.clone()))
     }
 
-    /// `None` if it was not served.
-    async fn read(&mut self, account: &mut Account, path: &str) -> Option<Response> {
-        match self.call(account, &Request::get(path)).await {
-            Outcome::Response(response) => {
-                account.count("read");
-                Some(response)
-            }
-            Outcome::NotSent | Outcome::Unknown => None,
-        }
+    /// The `data` at a path; `None` if it was not served.
+    async fn read(&mut self, account: &mut Account, path: &str) -> Option<Value> {
+        let request = json_request(&account.key, "GET", path, Value::Null);
+        let Outcome::Response(response) = self.send(account, request).await else { return None };
+        self.count("read");
+        Some(response.data())
     }
 
-    /// Sends a request to a random replica, and to the others if it does not listen.
-    async fn call(&mut self, account: &mut Account, request: &Request) -> Outcome {
+    /// Sends a request to a random replica, and to the others if it does not listen. The outcome of
+    /// a 503 is unknown. A pause follows what was not served.
+    async fn send(&mut self, account: &mut Account, request: impl AsRef<[u8]>) -> Outcome {
         let first = self.rng.random_range(0..self.addresses.len());
-        for turn in 0..self.addresses.len() {
-            let address = &self.addresses[(first + turn) % self.addresses.len()];
-            let outcome = self.http.call(address, &account.key, request).await;
+        let (before, from) = self.addresses.split_at(first);
+        let mut outcome = Outcome::NotSent;
+        for address in from.iter().chain(before) {
+            outcome = self.http.send(address, &request).await;
             if !matches!(outcome, Outcome::NotSent) {
-                return served(account, outcome).await;
+                break;
             }
         }
-        served(account, Outcome::NotSent).await
-    }
-}
-
-/// Turns 503 into an unknown outcome, and pauses after what was not served.
-async fn served(account: &mut Account, outcome: Outcome) -> Outcome {
-    let outcome = match outcome {
-        Outcome::Response(response) if response.status == 503 => {
-            account.count("unavailable");
+        if let Outcome::Response(response) = &outcome {
+            if response.status != 503 {
+                return outcome;
+            }
+            self.count("unavailable");
             if !response.is_error_envelope() {
                 account.fault(format!("not an error envelope: {}", response.summary()));
             }
-            Outcome::Unknown
+            outcome = Outcome::Unknown;
         }
-        Outcome::Response(response) => return Outcome::Response(response),
-        outcome => outcome,
-    };
-    tokio::time::sleep(PAUSE).await;
-    outcome
+        tokio::time::sleep(PAUSE).await;
+        outcome
+    }
+
+    fn count(&self, what: &'static str) {
+        *self.counts.lock().unwrap().entry(what).or_default() += 1;
+    }
 }
 
 impl Account {
@@ -190,14 +181,21 @@ impl Account {
     /// An id for something whose id no response gave.
     pub(crate) fn placeholder(&mut self) -> Id {
         self.names += 1;
-        -self.names
+        NEW - self.names
     }
 
     pub(crate) fn fault(&mut self, what: impl Into<String>) {
         self.faults.push(format!("account {}: {}", self.number, what.into()));
     }
 
-    fn count(&mut self, what: &'static str) {
-        *self.counts.entry(what).or_default() += 1;
+    fn request(
+        &self,
+        method: &str,
+        path: &str,
+        body: Value,
+        effects: impl IntoIterator<Item = (Key, Option<Value>)>,
+    ) -> Write {
+        let request = json_request(&self.key, method, path, body);
+        Write { request, effects: effects.into_iter().collect() }
     }
 }

@@ -34,23 +34,16 @@ impl Cluster {
     /// A running standby of this cluster, which is restarted for it.
     pub(crate) async fn start_standby(&self) -> Self {
         let mut standby = Self { folder: TempDir::new().unwrap(), url: String::new() };
-        standby.copy(self).await;
-        self.start_again().await;
-        standby.url = standby.script("start", &DURABLE).await;
-        self.wait_for_standby().await;
+        standby.follow(self).await;
         standby
     }
 
     /// Makes this cluster a standby of another, whatever it was.
-    pub(crate) async fn follow(&self, primary: &Self) {
-        self.copy(primary).await;
-        primary.start_again().await;
-        self.start_again().await;
-        primary.wait_for_standby().await;
-    }
-
-    async fn copy(&self, primary: &Self) {
+    pub(crate) async fn follow(&mut self, primary: &Self) {
         self.script("standby", &[primary.folder.path().to_str().unwrap()]).await;
+        primary.start_again().await;
+        self.url = self.script("start", &DURABLE).await;
+        primary.wait_for_standby().await;
     }
 
     /// From here on each commit waits until the standby has it on its disk.

@@ -11,7 +11,6 @@ use tokio::time::Instant;
 use crate::KEY;
 use crate::cluster::Cluster;
 use crate::support::client::Response;
-use crate::support::http::Request;
 use crate::support::program::{Server, signal};
 use crate::support::{folder_store, wait_until};
 
@@ -40,7 +39,7 @@ async fn a_frozen_database_gives_503_in_time_and_recovery_by_itself() {
 /// Its path.
 async fn create_prompt(server: &Server) -> String {
     let body = json!({ "title": "Harbour", "prompt": "A harbour at dawn" });
-    let response = server.call(KEY, &Request::post("/prompts", body)).await;
+    let response = server.call(KEY, "POST", "/prompts", body).await;
     assert_eq!(response.status, 201, "{}", response.summary());
     format!("/prompts/{}", response.data()["id"])
 }
@@ -63,13 +62,12 @@ async fn assert_unavailable(server: &Server, [one, other]: &[String; 2]) {
         ("POST", "/uploads/images", slot),
     ]
     .map(|(method, path, body)| async move {
-        let request = Request::new(method, path, body);
-        let begin = Instant::now();
-        let response = server.call(KEY, &request).await;
-        assert_failed(&response, begin, &format!("{request:?}"));
+        let (begin, request) = (Instant::now(), format!("{method} {path} {body}"));
+        let response = server.call(KEY, method, path, body).await;
+        assert_failed(&response, begin, &request);
         // A write that may have happened must not be repeated blindly.
         let unknown = method != "GET" && response.summary().contains("not known whether");
-        assert_eq!(response.header("retry-after").is_some(), !unknown, "{request:?}");
+        assert_eq!(response.header("retry-after").is_some(), !unknown, "{request}");
     });
     let health = async {
         let begin = Instant::now();
@@ -87,14 +85,14 @@ async fn assert_unavailable(server: &Server, [one, other]: &[String; 2]) {
 async fn assert_recovery(server: &Server, prompt: &str) {
     let is_ready = async || server.get("/readyz").await.status == 200;
     wait_until(RECOVERY_MAX, is_ready).await.expect("recovery");
-    let found = server.call(KEY, &Request::get(prompt)).await;
+    let found = server.call(KEY, "GET", prompt, Value::Null).await;
     assert_eq!(found.status, 200, "{}", found.summary());
     create_prompt(server).await;
     let job = json!({ "modelId": "local/plasma", "prompt": "A mole", "clientJobId": "j" });
-    let queued = server.call(KEY, &Request::post("/generations", job)).await;
+    let queued = server.call(KEY, "POST", "/generations", job).await;
     assert_eq!(queued.status, 202, "{}", queued.summary());
-    let status = Request::get("/generations/j/status");
-    let is_completed = async || server.call(KEY, &status).await.data()["status"] == "completed";
+    let status = async || server.call(KEY, "GET", "/generations/j/status", Value::Null).await;
+    let is_completed = async || status().await.data()["status"] == "completed";
     wait_until(RECOVERY_MAX, is_completed).await.expect("the job");
 }
 

@@ -2,9 +2,9 @@
 
 mod outages;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -15,11 +15,11 @@ use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
 use crate::TAKEOVER_MAX;
-use crate::check::Check;
-use crate::client::{Account, Client};
+use crate::check::check;
+use crate::client::{Account, Client, Counts};
 use crate::cluster::{Cluster, LEASES};
-use crate::state::State;
-use crate::support::http::{Http, Request};
+use crate::state::{State, id_of};
+use crate::support::http::Http;
 use crate::support::program::Server;
 use crate::support::{TIMEOUT, folder_store, wait_until};
 
@@ -53,11 +53,10 @@ struct Deployment {
     servers: Vec<Server>,
     cluster: Cluster,
     standby: Option<Cluster>,
-    http: Http,
     addresses: Arc<[String]>,
     /// For each client.
     accounts: Vec<Vec<Account>>,
-    acknowledged: Arc<AtomicUsize>,
+    counts: Counts,
     rng: StdRng,
     /// In a long run there are jobs in every round, which can take as long as a lease.
     long: bool,
@@ -107,23 +106,11 @@ impl Deployment {
         let start = |n| Server::start(_folder.path().join(format!("{n}.log")), &arguments);
         let servers = join_all((0..SERVERS).map(start)).await;
         let addresses: Arc<[_]> = servers.iter().map(|server| server.address.clone()).collect();
-        let http = Http::default();
         let accounts = numbers.map(|n| create_account(&servers[0], key(n), n));
         let mut accounts = join_all(accounts).await.into_iter();
         let accounts = (0..CLIENTS).map(|_| accounts.by_ref().take(ACCOUNTS).collect()).collect();
-        let acknowledged = Arc::default();
-        Self {
-            servers,
-            cluster,
-            standby,
-            http,
-            addresses,
-            accounts,
-            acknowledged,
-            rng,
-            long,
-            _folder,
-        }
+        let counts = Counts::default();
+        Self { servers, cluster, standby, addresses, accounts, counts, rng, long, _folder }
     }
 
     async fn round(&mut self, round: u64, crash: Crash) {
@@ -131,10 +118,9 @@ impl Deployment {
         let jobs_left = if let Crash::Worker = crash { 4 } else { u32::from(self.long) };
         let mut clients = Vec::new();
         for accounts in std::mem::take(&mut self.accounts) {
-            let (http, addresses) = (self.http.clone(), Arc::clone(&self.addresses));
-            let rng = StdRng::seed_from_u64(self.rng.random());
-            let acknowledged = Arc::clone(&self.acknowledged);
-            let client = Client { http, addresses, rng, jobs_left, acknowledged };
+            let (addresses, counts) = (Arc::clone(&self.addresses), Arc::clone(&self.counts));
+            let (http, rng) = (Http::default(), StdRng::seed_from_u64(self.rng.random()));
+            let client = Client { http, addresses, rng, jobs_left, counts };
             clients.push(tokio::spawn(client.run(accounts, Arc::clone(&stop))));
         }
         self.pause().await;
@@ -147,18 +133,13 @@ impl Deployment {
         self.wait_until_recovered().await;
 
         let deadline = Instant::now() + TAKEOVER_MAX + JOBS_MAX;
-        let check = Check { servers: &self.servers, deadline };
-        join_all(self.accounts.iter_mut().flatten().map(|account| check.run(account))).await;
-        let mut counts = BTreeMap::new();
-        for account in self.accounts.iter_mut().flatten() {
-            for (what, count) in std::mem::take(&mut account.counts) {
-                *counts.entry(what).or_insert(0) += count;
-            }
-        }
+        let accounts = self.accounts.iter_mut().flatten();
+        join_all(accounts.map(|account| check(&self.servers, deadline, account))).await;
+        let counts = std::mem::take(&mut *self.counts.lock().unwrap());
         println!("round {round}, {crash:?}: {counts:?}, takeover after {takeover:.1?}");
         self.assert_no_faults();
         assert!(counts.contains_key("acknowledged"), "the clients did nothing");
-        if let Some(standby) = &self.standby {
+        if let Some(standby) = &mut self.standby {
             standby.follow(&self.cluster).await;
             self.wait_until_recovered().await;
         }
@@ -228,8 +209,7 @@ impl Deployment {
 /// Creates the vault for outputs, and reads the initial state.
 async fn create_account(server: &Server, key: String, number: usize) -> Account {
     let body = json!({ "name": "Outputs", "visibility": "unlisted" });
-    let response = server.call(&key, &Request::post("/vaults", body)).await;
-    let jobs_vault = response.data()["id"].as_i64().expect("a new vault");
+    let jobs_vault = id_of(&server.call(&key, "POST", "/vaults", body).await.data());
     let mut account = Account { key, number, jobs_vault, ..Account::default() };
     account.state = State::list(server, &account.key, &mut account.faults).await;
     account

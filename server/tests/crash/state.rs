@@ -3,102 +3,56 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::http::Request;
-use crate::support::program::Server;
+use crate::support::program::{PUBLIC_URL, Server};
 
+/// Negative where no response gave the id.
 pub(crate) type Id = i64;
 
 /// In the effects of a write: the id of what it creates.
-pub(crate) const NEW: Id = 0;
+pub(crate) const NEW: Id = -1;
 
-/// Prompts and vaults by id. A negative id stands for one that no response gave.
+/// The vault and the prompt of a membership; one of them is 0 in the key of a vault or a prompt.
+pub(crate) type Key = (Id, Id);
+
+/// Title, text and number of images of each prompt; name, visibility and `isSystem` of each vault; of
+/// each membership whether it is pinned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct State {
-    pub(crate) prompts: BTreeMap<Id, Prompt>,
-    pub(crate) vaults: BTreeMap<Id, Vault>,
-}
+pub(crate) struct State(pub(crate) BTreeMap<Key, Value>);
 
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
-pub(crate) struct Prompt {
-    pub(crate) title: String,
-    #[serde(rename = "prompt")]
-    pub(crate) text: String,
-    pub(crate) images: Vec<Image>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
-pub(crate) struct Image {
-    pub(crate) url: String,
-}
-
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Vault {
-    pub(crate) name: String,
-    pub(crate) visibility: String,
-    pub(crate) is_system: bool,
-    /// By prompt: whether it is pinned.
-    #[serde(skip)]
-    pub(crate) members: BTreeMap<Id, bool>,
-}
-
-/// An entry of the contents of a vault.
-#[derive(Deserialize)]
-pub(crate) struct Member {
-    #[serde(rename = "vaultPromptId")]
-    pub(crate) id: Id,
-    #[serde(rename = "id")]
-    pub(crate) prompt: Id,
-    #[serde(rename = "isPinned")]
-    pub(crate) pinned: bool,
-}
-
-/// A request that changes an account, and its effects: all happen or none.
+/// A request that changes an account, and what is then at these keys, `None` if it is gone: all
+/// happens or nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
-    pub(crate) request: Request,
-    pub(crate) effects: Vec<Effect>,
-}
-
-/// What a prompt, a vault or a membership is afterwards; `None` if it is gone.
-#[derive(Clone, Debug)]
-pub(crate) enum Effect {
-    Prompt(Id, Option<Prompt>),
-    /// Name and visibility.
-    Vault(Id, Option<(String, String)>),
-    /// Vault and prompt, and whether it is pinned.
-    Member(Id, Id, Option<bool>),
+    pub(crate) request: String,
+    pub(crate) effects: Vec<(Key, Option<Value>)>,
 }
 
 impl State {
     /// Applies the effects of a write that created `new`.
     pub(crate) fn apply(&mut self, write: &Write, new: Id) {
-        let resolve = |id: Id| if id == NEW { new } else { id };
-        for effect in write.effects.iter().cloned() {
-            match effect {
-                Effect::Prompt(id, Some(prompt)) => drop(self.prompts.insert(resolve(id), prompt)),
-                Effect::Prompt(id, None) => {
-                    self.prompts.remove(&id);
-                    self.vaults
-                        .values_mut()
-                        .for_each(|vault| vault.members.retain(|p, _| *p != id));
-                }
-                Effect::Vault(id, Some((name, visibility))) => {
-                    let vault = self.vaults.entry(resolve(id)).or_default();
-                    (vault.name, vault.visibility) = (name, visibility);
-                }
-                Effect::Vault(id, None) => drop(self.vaults.remove(&id)),
-                Effect::Member(vault, prompt, pinned) => {
-                    let vault = self.vaults.get_mut(&resolve(vault)).unwrap();
-                    vault.members.remove(&resolve(prompt));
-                    vault.members.extend(pinned.map(|pinned| (resolve(prompt), pinned)));
-                }
+        let id = |id: Id| if id == NEW { new } else { id };
+        for ((vault, prompt), value) in &write.effects {
+            let (vault, prompt) = (id(*vault), id(*prompt));
+            match value {
+                Some(value) => drop(self.0.insert((vault, prompt), value.clone())),
+                // The memberships of a vault or prompt go with it.
+                None => self.0.retain(|key, _| {
+                    (vault != 0 && key.0 != vault) || (prompt != 0 && key.1 != prompt)
+                }),
             }
         }
+    }
+
+    pub(crate) fn vaults(&self) -> impl Iterator<Item = (Id, &Value)> {
+        self.0.iter().filter(|(key, _)| key.1 == 0).map(|(key, vault)| (key.0, vault))
+    }
+
+    /// The memberships of a vault by prompt; of vault 0 all prompts of the account.
+    pub(crate) fn prompts(&self, vault: Id) -> impl Iterator<Item = (Id, &Value)> {
+        let range = self.0.range((vault, Id::MIN)..=(vault, Id::MAX));
+        range.filter(|(key, _)| key.1 != 0).map(|(key, value)| (key.1, value))
     }
 
     /// Compares contents without ids, as some are not known.
@@ -112,59 +66,67 @@ impl State {
     }
 
     fn facts(&self) -> impl Iterator<Item = String> {
-        let prompts = self.prompts.values().map(|Prompt { title, text, images }| {
-            format!("prompt {title:?} {text:?} with {} images", images.len())
-        });
-        let vaults = self.vaults.values().map(|vault| {
-            let title = |id| self.prompts.get(id).map(|prompt| prompt.title.as_str());
-            let members = vault.members.iter().map(|(id, pinned)| (title(id), pinned));
-            let mut members: Vec<_> = members.collect();
+        let prompts = self.prompts(0).map(|(_, prompt)| format!("prompt {prompt}"));
+        let vaults = self.vaults().map(|(id, vault)| {
+            let member = |(id, pinned)| format!("{:?} {pinned}", self.0.get(&(0, id)));
+            let mut members: Vec<_> = self.prompts(id).map(member).collect();
             members.sort_unstable();
-            format!("{} vault {:?} with {members:?}", vault.visibility, vault.name)
+            format!("vault {vault} with {members:?}")
         });
         prompts.chain(vaults)
     }
 
-    /// Lists the account at one replica, which must be available. Contradictions between
-    /// the resources are added to `faults`.
+    /// Lists the account at one replica, which must be available, and reads the images of prompts.
+    /// Contradictions between the resources are added to `faults`.
     pub(crate) async fn list(server: &Server, key: &str, faults: &mut Vec<String>) -> Self {
         let get = async |path: &str| {
-            let response = server.call(key, &Request::get(path)).await;
+            let response = server.call(key, "GET", path, Value::Null).await;
             assert_eq!(response.status, 200, "GET {path}: {}", response.summary());
             response.json()
         };
-        let (mut state, mut prompts, mut cursor) = (Self::default(), Vec::new(), String::new());
+        let mut state = Self::default();
+        for vault in array(&get("/vaults").await["data"]) {
+            let id = id_of(vault);
+            state.0.insert((id, 0), json!([vault["name"], vault["visibility"], vault["isSystem"]]));
+            let contents = get(&format!("/vaults/{id}/prompts")).await;
+            let members = array(&contents["data"]);
+            state.0.extend(members.iter().map(|one| ((id, id_of(one)), one["isPinned"].clone())));
+            if vault["promptCount"] != members.len() || state.prompts(id).count() != members.len() {
+                faults.push(format!("the prompts of a vault are {contents}: {vault}"));
+            }
+        }
+        let mut cursor = String::new();
         loop {
             let page = get(&format!("/prompts?limit=100{cursor}")).await;
-            prompts.extend(parse::<Vec<Value>>(&page["data"]));
-            let Some(next) = page["pagination"]["nextCursor"].as_str() else { break };
+            for prompt in array(&page["data"]) {
+                let (id, images) = (id_of(prompt), array(&prompt["images"]));
+                let holders = state.0.keys().filter(|(vault, of)| *vault != 0 && *of == id);
+                let holders: BTreeSet<_> = holders.map(|key| key.0).collect();
+                let vaults = array(&prompt["vaultIds"]).iter().filter_map(Value::as_i64);
+                if vaults.collect::<BTreeSet<_>>() != holders {
+                    faults.push(format!("a prompt is in the vaults {holders:?}: {prompt}"));
+                }
+                for url in images.iter().filter_map(|image| image["url"].as_str()) {
+                    let file = server.get(url.strip_prefix(PUBLIC_URL).unwrap_or_default()).await;
+                    if file.status != 200 || file.bytes.is_empty() {
+                        faults.push(format!("image {url}: {}", file.status));
+                    }
+                }
+                let shown = json!([prompt["title"], prompt["prompt"], images.len()]);
+                if state.0.insert((0, id), shown).is_some() {
+                    faults.push(format!("a prompt is listed twice: {prompt}"));
+                }
+            }
+            let Some(next) = page["pagination"]["nextCursor"].as_str() else { return state };
             cursor = format!("&cursor={next}");
         }
-        for data in parse::<Vec<Value>>(&get("/vaults").await["data"]) {
-            let (id, mut vault): (Id, Vault) = (parse(&data["id"]), parse(&data));
-            let contents = get(&format!("/vaults/{id}/prompts")).await;
-            let members: Vec<Member> = parse(&contents["data"]);
-            vault.members = members.iter().map(|member| (member.prompt, member.pinned)).collect();
-            if data["promptCount"] != members.len() || vault.members.len() != members.len() {
-                faults.push(format!("the prompts of a vault are {:?}: {data}", vault.members));
-            }
-            state.vaults.insert(id, vault);
-        }
-        for data in prompts {
-            let id = parse(&data["id"]);
-            let holders = state.vaults.iter().filter(|(_, vault)| vault.members.contains_key(&id));
-            let holders: BTreeSet<_> = holders.map(|(vault, _)| *vault).collect();
-            if parse::<BTreeSet<Id>>(&data["vaultIds"]) != holders {
-                faults.push(format!("a prompt is in the vaults {holders:?}: {data}"));
-            }
-            if state.prompts.insert(id, parse(&data)).is_some() {
-                faults.push(format!("a prompt is listed twice: {data}"));
-            }
-        }
-        state
     }
 }
 
-pub(crate) fn parse<T: DeserializeOwned>(value: &Value) -> T {
-    T::deserialize(value).unwrap_or_else(|error| panic!("{error}: {value}"))
+pub(crate) fn id_of(data: &Value) -> Id {
+    data["id"].as_i64().unwrap_or_else(|| panic!("no id: {data}"))
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().unwrap_or_else(|| panic!("no array: {value}"))
 }

@@ -12,9 +12,10 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-use crate::report::Seen;
+use crate::report::Report;
 use crate::support::TIMEOUT;
-use crate::support::http::{Http, Outcome, Request};
+use crate::support::client::{Response, Slot};
+use crate::support::http::{Http, Outcome, json_request};
 use crate::target::GOOD;
 
 /// Between two rounds of requests, two generations, and two requests for a status.
@@ -24,14 +25,13 @@ const UNDISTURBED: usize = 3;
 
 pub(crate) struct GoodClient {
     stop: Arc<AtomicBool>,
-    undisturbed: Vec<Duration>,
-    running: JoinHandle<Seen>,
+    running: JoinHandle<Report>,
 }
 
 impl GoodClient {
     /// Returns when it has seen how long generations take without an attack.
     pub(crate) async fn start(address: String) -> Self {
-        let (stop, (ready, undisturbed)) = (Arc::<AtomicBool>::default(), oneshot::channel());
+        let (stop, (ready, is_ready)) = (Arc::<AtomicBool>::default(), oneshot::channel());
         let stopped = stop.clone();
         let running = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -43,20 +43,20 @@ impl GoodClient {
                 }
                 let before = session.seen.take();
                 assert!(before.errors.is_empty(), "before the attack: {:?}", before.errors);
-                ready.send(before.jobs).unwrap();
+                ready.send(()).unwrap();
                 let steps = repeat(&stopped, async || session.step().await);
                 join(steps, repeat(&stopped, async || session.generation().await)).await;
-                session.seen.take()
+                Report { undisturbed: before.jobs, ..session.seen.take() }
             })
         });
-        Self { stop, undisturbed: undisturbed.await.unwrap(), running }
+        is_ready.await.unwrap();
+        Self { stop, running }
     }
 
-    /// The times of generations before the attack, and what it saw since then.
-    pub(crate) async fn stop(self) -> (Vec<Duration>, Seen) {
+    /// What it saw.
+    pub(crate) async fn stop(self) -> Report {
         self.stop.store(true, Ordering::Relaxed);
-        let seen = tokio::task::spawn_blocking(|| self.running.join().unwrap());
-        (self.undisturbed, seen.await.unwrap())
+        tokio::task::spawn_blocking(|| self.running.join().unwrap()).await.unwrap()
     }
 }
 
@@ -74,28 +74,36 @@ async fn repeat(stopped: &AtomicBool, step: impl AsyncFn()) {
 struct Session {
     http: Http,
     address: String,
-    seen: RefCell<Seen>,
+    seen: RefCell<Report>,
 }
 
 impl Session {
     async fn step(&self) {
         let prompt = json!({ "title": "Harbour", "prompt": "A harbour at dawn" });
         let created = self.call("POST", "/prompts", prompt, 201).await;
-        self.get(&format!("/prompts/{}", created["data"]["id"])).await;
-        self.get("/prompts?limit=5").await;
-        self.get("/vaults").await;
-        self.upload().await;
+        let id = created.map(|prompt| prompt.data()["id"].clone()).unwrap_or_default();
+        for path in [&*format!("/prompts/{id}"), "/prompts?limit=5", "/vaults"] {
+            self.call("GET", path, Value::Null, 200).await;
+        }
+        let wanted = json!({ "contentType": "image/png", "size": 1000 });
+        let Some(slot) = self.call("POST", "/uploads/images", wanted, 201).await else { return };
+        let slot = Slot::parse(&slot, &format!("http://{}", self.address));
+        self.timed("PUT", slot.put_request(&[7; 1000]), 200, |seen| &mut seen.uploads).await;
     }
 
     /// A generation from the request to its end.
     async fn generation(&self) {
         let begin = Instant::now();
         let generation = json!({ "modelId": "local/picture", "prompt": "A harbour" });
-        let job = self.call("POST", "/generations", generation, 202).await;
-        let name = job["data"]["clientJobId"].as_str().unwrap_or("?");
-        let status = format!("/generations/{name}/status");
+        let Some(job) = self.call("POST", "/generations", generation, 202).await else { return };
+        let path = format!(
+            "/generations/{}/status",
+            job.data()["clientJobId"].as_str().unwrap_or_default()
+        );
         while begin.elapsed() < TIMEOUT {
-            match self.get(&status).await["data"]["status"].as_str() {
+            let job = self.call("GET", &path, Value::Null, 200).await;
+            let job = job.map(|job| job.data()).unwrap_or_default();
+            match job["status"].as_str() {
                 Some("queued" | "in_progress") => sleep(PAUSE).await,
                 Some("completed") => return self.seen.borrow_mut().jobs.push(begin.elapsed()),
                 other => return self.fault(format!("a generation is {other:?}")),
@@ -104,48 +112,29 @@ impl Session {
         self.fault("a generation has no end".to_owned());
     }
 
-    async fn upload(&self) {
-        let wanted = json!({ "contentType": "image/png", "size": 1000 });
-        let slot = self.call("POST", "/uploads/images", wanted, 201).await;
-        let text = |name: &str| slot["data"][name].as_str().unwrap_or_default();
-        let url = text("uploadUrl");
-        let path = url.find("/storage/").map_or("", |at| &url[at..]);
-        let put = self.http.put(&self.address, path, text("token"), &[7; 1000]);
-        let (time, _) = self.timed("PUT", put, 200).await;
-        self.seen.borrow_mut().uploads.push(time);
+    async fn call(&self, method: &str, path: &str, body: Value, expected: u16) -> Option<Response> {
+        let request = json_request(GOOD, method, path, body);
+        self.timed(path, request, expected, |seen| &mut seen.requests).await
     }
 
-    async fn get(&self, path: &str) -> Value {
-        self.call("GET", path, Value::Null, 200).await
-    }
-
-    async fn call(&self, method: &str, path: &str, body: Value, expected: u16) -> Value {
-        let request = Request::new(method, path, body);
-        let call = self.http.call(&self.address, GOOD, &request);
-        let (time, body) = self.timed(path, call, expected).await;
-        self.seen.borrow_mut().requests.push(time);
-        body
-    }
-
-    /// The time that a request took, and the JSON of the response.
+    /// The expected response; adds the time that it took.
     async fn timed(
         &self,
         what: &str,
-        outcome: impl Future<Output = Outcome>,
+        request: impl AsRef<[u8]>,
         expected: u16,
-    ) -> (Duration, Value) {
+        times: fn(&mut Report) -> &mut Vec<Duration>,
+    ) -> Option<Response> {
         let begin = Instant::now();
-        let outcome = outcome.await;
-        let time = begin.elapsed();
+        let outcome = self.http.send(&self.address, request).await;
+        times(&mut self.seen.borrow_mut()).push(begin.elapsed());
         let fault = match outcome {
-            Outcome::Response(response) if response.status == expected => {
-                return (time, serde_json::from_str(&response.body).unwrap_or_default());
-            }
+            Outcome::Response(response) if response.status == expected => return Some(response),
             Outcome::Response(response) => response.summary(),
             other => format!("{other:?}"),
         };
         self.fault(format!("{what}: {fault}"));
-        (time, Value::Null)
+        None
     }
 
     fn fault(&self, what: String) {

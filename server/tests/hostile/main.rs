@@ -36,7 +36,7 @@ use futures::future::LocalBoxFuture;
 use libtest_mimic::{Arguments, Trial};
 
 use crate::connections::{IDLE_SETTINGS, floods, idle, slow_heads};
-use crate::generations::{hold_workers, largest_generations, unusable};
+use crate::generations::{hold_workers, largest_generations};
 use crate::readers::{ACCOUNTS, held_downloads, images, of_three_accounts, pages, vaults};
 use crate::report::Report;
 use crate::target::{IN_MEMORY, Target};
@@ -72,11 +72,10 @@ const ON_CONNECTIONS_AND_FILES: [Attack; 10] = [
 ];
 
 #[rustfmt::skip]
-const ON_THE_STORE: [Attack; 9] = [
+const ON_THE_STORE: [Attack; 8] = [
     ("largest_generations", |t| largest_generations(t).boxed_local(), "", OTHERS),
     ("40_hanging_provider_answers", |t| hold_workers(t, "local/hang").boxed_local(), "", OUTPUTS),
     ("40_dripping_outputs", |t| hold_workers(t, "local/drip").boxed_local(), "", OUTPUTS),
-    ("unusable_generations", |t| unusable(t).boxed_local(), "", OTHERS),
     ("150_unread_pages", |t| pages(t).boxed_local(), "", OTHERS),
     ("30_unread_vaults", |t| vaults(t).boxed_local(), "", OTHERS),
     ("16_forks_of_a_large_vault", |t| forks(t).boxed_local(), "", OTHERS),
@@ -89,14 +88,14 @@ fn test(attack: &Attack, store: &str) {
     let rounds = std::env::var("PROMPTARIUM_HOSTILE_ROUNDS");
     let rounds = rounds.map_or(1, |rounds| rounds.parse().expect("a number of rounds"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let rounds = (0..rounds).map(|_| {
-        runtime.block_on(async {
+    let mut report = Report::default();
+    for _ in 0..rounds {
+        report.add(runtime.block_on(async {
             let target = Target::start(store == "postgres", settings).await;
             run(&target).await;
             target.end().await
-        })
-    });
-    let report = Report(rounds.collect());
+        }));
+    }
     println!("| {} | {store} | {report} |", name.replace('_', " "));
     report.check(*memory_max_mib);
 }

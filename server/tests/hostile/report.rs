@@ -16,60 +16,44 @@ const UPLOAD_MAX: Duration = Duration::from_secs(5);
 const JOB_DELAY_MAX: Duration =
     if cfg!(debug_assertions) { P99_MAX } else { Duration::from_secs(1) };
 
-/// What a good client saw.
+/// What a good client saw, and the most memory of the server.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct Report {
     pub(crate) requests: Vec<Duration>,
     pub(crate) uploads: Vec<Duration>,
     pub(crate) jobs: Vec<Duration>,
-    pub(crate) errors: Vec<String>,
-}
-
-/// One attack on one server.
-pub(crate) struct Round {
-    pub(crate) peak_mib: usize,
-    /// Times of generations before the attack.
+    /// Generations before the attack.
     pub(crate) undisturbed: Vec<Duration>,
-    pub(crate) beside: Seen,
-}
-
-/// All rounds of an attack.
-pub(crate) struct Report(pub(crate) Vec<Round>);
-
-impl Round {
-    /// What is wrong.
-    fn faults(&self, memory_max_mib: usize) -> Vec<String> {
-        let Self { peak_mib, undisturbed, beside } = self;
-        let mut faults = beside.errors.clone();
-        let mut check = |what: &str, value: Duration, max: Duration| {
-            if value > max {
-                faults.push(format!("{what}: {value:?}, at most {max:?}"));
-            }
-        };
-        check("the slowest upload", slowest(&beside.uploads), UPLOAD_MAX);
-        let job_max = 2 * quantile(undisturbed, 50) + JOB_DELAY_MAX;
-        check("the slowest generation", slowest(&beside.jobs), job_max);
-        if *peak_mib > memory_max_mib {
-            faults.push(format!("{peak_mib} MiB, at most {memory_max_mib}"));
-        }
-        faults
-    }
+    pub(crate) errors: Vec<String>,
+    pub(crate) peak_mib: usize,
 }
 
 impl Report {
-    pub(crate) fn check(&self, memory_max_mib: usize) {
-        let faults = self.0.iter().flat_map(|round| round.faults(memory_max_mib));
-        let mut faults: Vec<_> = faults.collect();
-        // Of all rounds: within one some attacks see fewer than 100 requests.
-        let p99 = quantile(&self.all(|round| &round.beside.requests), 99);
-        if p99 > P99_MAX {
-            faults.push(format!("p99: {p99:?}, at most {P99_MAX:?}"));
-        }
-        assert!(faults.is_empty(), "{faults:#?}");
+    pub(crate) fn add(&mut self, round: Self) {
+        self.requests.extend(round.requests);
+        self.uploads.extend(round.uploads);
+        self.jobs.extend(round.jobs);
+        self.undisturbed.extend(round.undisturbed);
+        self.errors.extend(round.errors);
+        self.peak_mib = self.peak_mib.max(round.peak_mib);
     }
 
-    fn all(&self, times: impl Fn(&Round) -> &Vec<Duration>) -> Vec<Duration> {
-        self.0.iter().flat_map(times).copied().collect()
+    pub(crate) fn check(&self, memory_max_mib: usize) {
+        let mut faults = self.errors.clone();
+        let job_max = 2 * quantile(&self.undisturbed, 50) + JOB_DELAY_MAX;
+        for (what, value, max) in [
+            ("p99", quantile(&self.requests, 99), P99_MAX),
+            ("the slowest upload", quantile(&self.uploads, 100), UPLOAD_MAX),
+            ("the slowest generation", quantile(&self.jobs, 100), job_max),
+        ] {
+            if value > max {
+                faults.push(format!("{what}: {value:?}, at most {max:?}"));
+            }
+        }
+        if self.peak_mib > memory_max_mib {
+            faults.push(format!("{} MiB, at most {memory_max_mib}", self.peak_mib));
+        }
+        assert!(faults.is_empty(), "{faults:#?}");
     }
 }
 
@@ -78,26 +62,14 @@ impl Report {
 /// milliseconds.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let requests = self.all(|round| &round.beside.requests);
-        let errors: usize = self.0.iter().map(|round| round.beside.errors.len()).sum();
-        let upload = slowest(&self.all(|round| &round.beside.uploads));
-        let peak = self.0.iter().map(|round| round.peak_mib).max();
-        let before = quantile(&self.all(|round| &round.undisturbed), 50);
-        let job = slowest(&self.all(|round| &round.beside.jobs));
-        let times = [quantile(&requests, 50), quantile(&requests, 99), slowest(&requests), upload];
-        let [p50, p99, slowest, upload] = times.map(milliseconds);
-        let (before, job) = (milliseconds(before), milliseconds(job));
-        let (count, peak) = (requests.len(), peak.unwrap_or_default());
-        write!(
-            f,
-            "{count} | {errors} | {p50:.1} | {p99:.1} | {slowest:.1} | {upload:.1} | {peak}"
-        )?;
-        write!(f, " | {before:.1} | {job:.1}")
+        write!(f, "{} | {}", self.requests.len(), self.errors.len())?;
+        let time = |times, percent| quantile(times, percent).as_secs_f64() * 1e3;
+        for percent in [50, 99, 100] {
+            write!(f, " | {:.1}", time(&self.requests, percent))?;
+        }
+        write!(f, " | {:.1} | {}", time(&self.uploads, 100), self.peak_mib)?;
+        write!(f, " | {:.1} | {:.1}", time(&self.undisturbed, 50), time(&self.jobs, 100))
     }
-}
-
-fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 /// So many percent take at most this time. Without any, no bound holds.
@@ -106,8 +78,4 @@ fn quantile(times: &[Duration], percent: usize) -> Duration {
     times.sort_unstable();
     let at = (times.len() * percent).div_ceil(100).checked_sub(1);
     at.map_or(TIMEOUT, |at| times[at])
-}
-
-fn slowest(times: &[Duration]) -> Duration {
-    quantile(times, 100)
 }

@@ -8,9 +8,9 @@ use tokio::time::sleep;
 
 use crate::HELD_FOR;
 use crate::good::GoodClient;
-use crate::report::Round;
-use crate::support::client::{Connection, Response, Server};
-use crate::support::http::{Http, Request};
+use crate::report::Report;
+use crate::support::client::{Connection, Response, Server, request};
+use crate::support::http::Http;
 use crate::support::program::Running;
 use crate::support::{folder_store, provider};
 
@@ -83,11 +83,10 @@ impl Target {
     }
 
     /// Stops the good client, and returns what it saw and what the server took.
-    pub(crate) async fn end(self) -> Round {
+    pub(crate) async fn end(self) -> Report {
         let peak = self.server.status("VmHWM");
         let peak_mib = peak.strip_suffix(" kB").unwrap().parse::<usize>().unwrap() / 1024;
-        let (undisturbed, beside) = self.good.stop().await;
-        Round { peak_mib, undisturbed, beside }
+        Report { peak_mib, ..self.good.stop().await }
     }
 }
 
@@ -105,22 +104,22 @@ pub(crate) struct Attacker {
 
 impl Attacker {
     /// The status and the `data` of a response, or the whole body of a refusal.
-    pub(crate) async fn call(&self, method: &str, path: &str, json: String) -> (u16, Value) {
-        let request = Request { method: method.to_owned(), path: path.to_owned(), body: json };
-        let response = self.http.call(&self.address, self.key, &request).await.response();
+    pub(crate) async fn call(&self, method: &str, path: &str, json: &str) -> (u16, Value) {
+        let request = request(self.key, method, path, Some(json));
+        let response = self.http.ask(&self.address, request).await;
         let is_success = response.status < 300;
         (response.status, if is_success { response.data() } else { response.json() })
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {
-        self.done("GET", path, String::new()).await
+        self.done("GET", path, "").await
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Value {
-        self.done("POST", path, body.to_string()).await
+        self.done("POST", path, &body.to_string()).await
     }
 
-    async fn done(&self, method: &str, path: &str, json: String) -> Value {
+    async fn done(&self, method: &str, path: &str, json: &str) -> Value {
         let (status, data) = self.call(method, path, json).await;
         assert!((200..300).contains(&status), "{path}: {status} {data}");
         data

@@ -6,7 +6,7 @@ use futures::future::join_all;
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 
-use crate::support::client::{Connection, Slot, head};
+use crate::support::client::{Connection, Slot, get_request, head};
 use crate::support::{TIMEOUT, provider, sql, wait_until};
 use crate::target::{ATTACKER, Target, is_refusal};
 use crate::{HELD_FOR, MEBIBYTE};
@@ -33,7 +33,7 @@ async fn slot(target: &Target) -> Slot {
 pub(crate) async fn stored_image(target: &Target) -> String {
     let slot = slot(target).await;
     assert_eq!(slot.put(&vec![7; SIZE]).await.status, 200);
-    slot.get_request()
+    get_request(&slot.path)
 }
 
 pub(crate) async fn largest_at_once(target: &Target) {
@@ -104,7 +104,7 @@ pub(crate) async fn lists_of_vaults(target: &Target) {
     let sql = sql(&database.url()).await;
     assert_eq!(sql.execute(VAULTS, &[]).await.unwrap(), 9_999);
     let attacker = target.attacker();
-    let (status, refused) = attacker.call("POST", "/vaults", r#"{"name":"Sky"}"#.to_owned()).await;
+    let (status, refused) = attacker.call("POST", "/vaults", r#"{"name":"Sky"}"#).await;
     assert_eq!(status, 400, "{refused}");
     let listed = async || target.connect().await.api(ATTACKER, "GET", "/vaults", None).await;
     let first = listed().await;
@@ -177,7 +177,7 @@ pub(crate) async fn forks(target: &Target) {
         }
     }
     let path = format!("/vaults/{vault}/fork");
-    let forks = join_all((0..FORKS).map(|_| attacker.call("POST", &path, "{}".to_owned()))).await;
+    let forks = join_all((0..FORKS).map(|_| attacker.call("POST", &path, "{}"))).await;
     let forked = forks.iter().filter(|(status, _)| *status == 201).count();
     let refused = forks.iter().filter(|(status, _)| matches!(status, 400 | 503)).count();
     println!("{forked} forks were made and {refused} refused");

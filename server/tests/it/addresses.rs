@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::client::{Connection, Response, Slot, get};
-use crate::support::program::{Running, program, refusal_of};
+use crate::support::program::{Running, program, refusal};
 use crate::support::{TIMEOUT, folder_store, wait_until};
 
 const KEY: &str = "promptarium_live_a1_s3cret";
@@ -30,12 +30,12 @@ async fn stop(server: Running) {
 }
 
 /// What the program says when it cannot start, below this folder.
-async fn refusal(database: &ScratchDatabase, blobs: &str, folder: &Path) -> String {
+async fn refused(database: &ScratchDatabase, blobs: &str, folder: &Path) -> String {
     let url = database.url();
     let flags = format!("--log=error --database-url {url} --blob-store {blobs}");
-    let mut command = program(&format!("--listen=127.0.0.1:0 {flags}"), &[]);
+    let mut command = program(&format!("--listen=127.0.0.1:0 {flags}"));
     command.current_dir(folder);
-    let text = refusal_of(command).await;
+    let text = refusal(command, 2).await;
     assert!(text.contains("--blob-store: "), "{text}");
     text
 }
@@ -125,16 +125,16 @@ async fn a_folder_moved_with_its_mark_works_and_another_one_is_refused_with_both
     for (blobs, path) in
         [(&*store(&other), other.clone()), ("file:./data", parent.path().join("data"))]
     {
-        let text = refusal(&database, blobs, parent.path()).await;
+        let text = refused(&database, blobs, parent.path()).await;
         assert!([&old, &path].iter().all(|path| text.contains(path.to_str().unwrap())), "{text}");
     }
     std::fs::rename(&old, &new).unwrap();
-    refusal(&database, &store(&old), parent.path()).await;
+    refused(&database, &store(&old), parent.path()).await;
 
     let second = start(&database, &store(&new)).await;
     assert_eq!(all_pictures(&second).await.len(), 1);
     stop(second).await;
-    let text = refusal(&database, &store(&other), parent.path()).await;
+    let text = refused(&database, &store(&other), parent.path()).await;
     assert!(text.contains(new.to_str().unwrap()), "it is now there: {text}");
 }
 
@@ -143,7 +143,7 @@ async fn an_unusable_folder_is_refused_before_the_database_is_migrated() {
     let database = ScratchDatabase::empty().await.unwrap();
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("taken"), "").unwrap();
-    let text = refusal(&database, "file:taken/blobs", folder.path()).await;
+    let text = refused(&database, "file:taken/blobs", folder.path()).await;
     assert!(text.contains(folder.path().join("taken/blobs").to_str().unwrap()), "{text}");
     let url = DatabaseUrl::parse(&database.url()).unwrap();
     let schema = PostgresStore::open(&url, Migration::Off, Clock::System).await.unwrap_err();

@@ -5,13 +5,15 @@ use std::os::unix::ffi::OsStringExt;
 
 use tokio::net::TcpListener;
 
-use crate::support::program::{output, program, refusal_of};
+use crate::support::program::{output, program, refusal};
 
 const SECRET: &str = "s3cret";
 
 /// The line on stderr of a program that does not start, without the program's name.
 async fn problem(arguments: &str, variables: &[(&str, &OsStr)]) -> String {
-    let line = refusal_of(program(arguments, variables)).await;
+    let mut command = program(arguments);
+    command.envs(variables.iter().copied());
+    let line = refusal(command, 2).await;
     assert!(!line.contains(SECRET), "{line}");
     line.trim_end().strip_prefix("promptarium-server: ").unwrap().to_owned()
 }
@@ -44,8 +46,9 @@ async fn an_address_that_cannot_be_bound_is_named() {
 #[tokio::test]
 async fn help_and_version_exit_with_0_and_show_no_variable() {
     for argument in ["--help", "--version"] {
-        let variables = [("PROMPTARIUM_SEED_KEY", OsStr::new(SECRET))];
-        let output = output(program(argument, &variables)).await;
+        let mut command = program(argument);
+        command.env("PROMPTARIUM_SEED_KEY", SECRET);
+        let output = output(command).await;
         assert_eq!((output.code, &*output.stderr), (Some(0), ""));
         let text = output.stdout;
         assert!(text.contains("promptarium-server") && !text.contains(SECRET), "{text}");

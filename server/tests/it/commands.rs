@@ -131,7 +131,7 @@ async fn completions_and_the_man_page_name_commands_and_flags() {
         ("completions fish", ["complete -c promptarium-server", "blob-store"]),
         ("man", [".TH", "database\\-url"]),
     ] {
-        let output = output(program(arguments, &[])).await;
+        let output = output(program(arguments)).await;
         assert_eq!(output.code, Some(0), "{arguments}");
         for text in texts.into_iter().chain(["sign"]) {
             assert!(output.stdout.contains(text), "{arguments}: {}", output.stdout);

@@ -1,6 +1,5 @@
 //! Connections and bodies: time limits, size limits, HTTP/2, and connections to the database.
 
-use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -125,19 +124,6 @@ async fn a_body_that_does_not_come_is_given_up() {
     let response = connection.response().await.unwrap();
     assert_eq!(response.status, 408);
     assert!(response.json()["error"].as_str().unwrap().contains("30 seconds"));
-}
-
-#[tokio::test]
-async fn one_address_may_have_half_of_the_connections() {
-    let server = Running::start("--max-connections=4").await;
-    let mut held = [Connection::to(&server).await, Connection::to(&server).await];
-    for connection in &mut held {
-        assert_eq!(connection.get("/healthz").await.status, 200);
-    }
-    assert!(Connection::to(&server).await.ends().await);
-    // Another address has the other half.
-    let mut other = Connection::from(Ipv4Addr::new(127, 0, 0, 2), &server).await;
-    assert_eq!(other.get("/healthz").await.status, 200);
 }
 
 #[tokio::test]

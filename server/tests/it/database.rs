@@ -8,7 +8,7 @@ use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore, Sc
 use promptarium_server::{Clock, EmbeddedServer};
 
 use crate::support::client::{Connection, call};
-use crate::support::program::{Running, program, refusal_of, signal};
+use crate::support::program::{Running, program, refusal, signal};
 use crate::support::{PROMPT, SLOT, TIMEOUT, free_address, sql, wait_until};
 
 const SEED: &str = "promptarium_live_a1_s3cret=alice";
@@ -67,7 +67,7 @@ async fn a_start_that_waits_for_migrations_ends_at_a_signal_and_accepts_no_conne
     let (address, url) = (free_address(), database.url());
     let flags = format!("--blob-store=memory: --listen {address} --database-url {url}");
     for name in ["TERM", "INT"] {
-        let mut child = program(&flags, &[]).spawn().unwrap();
+        let mut child = program(&flags).spawn().unwrap();
         wait_until(TIMEOUT, async || waiting().await > 0).await.expect("a start that waits");
         assert!(tokio::net::TcpStream::connect(&address).await.is_err(), "nobody would answer");
         let began = Instant::now();
@@ -94,7 +94,7 @@ async fn a_database_that_cannot_hold_every_text_is_refused() {
     let mut url = url::Url::parse(&database.url()).unwrap();
     url.set_path(&name);
     for arguments in ["--listen=127.0.0.1:0", "migrate"] {
-        let line = refusal_of(program(&format!("--database-url {url} {arguments}"), &[])).await;
+        let line = refusal(program(&format!("--database-url {url} {arguments}")), 2).await;
         let parts = ["LATIN1", "createdb -E UTF8 -T template0"];
         assert!(parts.iter().all(|part| line.contains(part)), "{line}");
     }

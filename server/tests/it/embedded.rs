@@ -8,7 +8,6 @@ use tokio::net::TcpStream;
 
 use crate::generations::SlowProvider;
 use crate::support::PROMPT;
-use crate::support::browser::with_clock;
 use crate::support::client::{Connection, call, request};
 
 #[tokio::test]
@@ -53,20 +52,6 @@ async fn an_error_about_a_setting_does_not_contain_the_key() {
         let error = builder.start().await.unwrap_err();
         assert!(!format!("{error} {error:?}").contains("s3cret"), "{error}");
         assert!(!matches!(error, EmbedError::Listen(_)));
-    }
-}
-
-#[tokio::test]
-async fn its_clock_and_its_model_namespace_can_be_set() {
-    let (browser, clock) = with_clock().await;
-    clock.advance(Duration::from_micros(1));
-    let created = browser.create("/vaults", json!({ "name": "v" })).await;
-    assert_eq!(created["createdAt"], "2026-01-02T03:04:05.000001Z");
-    let server = EmbeddedServer::builder().model_namespace("acme").start().await.unwrap();
-    for (model, status) in [("acme/x", 201), ("local/x", 400)] {
-        let body =
-            format!(r#"{{"title":"t","prompt":"p","promptType":"image","modelId":"{model}"}}"#);
-        assert_eq!(call(&server, "POST", "/prompts", Some(&body)).await.status, status);
     }
 }
 

@@ -77,7 +77,8 @@ async fn requests_and_generations_are_counted_and_the_process_is_shown() {
 #[tokio::test]
 async fn connections_and_the_database_are_shown_and_every_series_of_the_documentation_exists() {
     let database = ScratchDatabase::create().await.unwrap();
-    let flags = "--admin-listen=127.0.0.1:0 --max-connections-per-address=2";
+    // By default an address may have half of the connections.
+    let flags = "--admin-listen=127.0.0.1:0 --max-connections=4";
     let mut server = Running::on(&database.url(), flags).await;
     let mut held = Vec::new();
     for _ in 0..2 {

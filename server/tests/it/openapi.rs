@@ -15,7 +15,7 @@ fn get(method: &str, headers: &str) -> String {
 }
 
 async fn printed(arguments: &str) -> String {
-    let output = output(program(&format!("openapi {arguments}"), &[])).await;
+    let output = output(program(&format!("openapi {arguments}"))).await;
     assert_eq!((output.code, &*output.stderr), (Some(0), ""));
     output.stdout
 }

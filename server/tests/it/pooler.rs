@@ -15,7 +15,7 @@ use tokio::process::{Child, Command};
 use url::Url;
 
 use crate::support::client::Connection;
-use crate::support::program::{Running, program, refusal_of, signal};
+use crate::support::program::{Running, program, refusal, signal};
 use crate::support::{PROMPT, TIMEOUT, wait_until};
 
 /// Set to 1 where there is no PgBouncer.
@@ -115,7 +115,7 @@ impl PgBouncer {
     /// A start is refused in one line that has these parts.
     async fn assert_refused(&self, parts: &[&str]) {
         let flags = format!("--blob-store=memory: --log=error --database-url {}", self.url);
-        let text = refusal_of(program(&format!("--listen=127.0.0.1:0 {flags}"), &[])).await;
+        let text = refusal(program(&format!("--listen=127.0.0.1:0 {flags}")), 2).await;
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
         assert!(!text.contains("password"), "{text}");
     }

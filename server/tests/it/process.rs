@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::time::{sleep, timeout};
 
+use crate::support::PROMPT;
 use crate::support::client::{Connection, call, get, head};
 use crate::support::program::{Running, output, program};
-use crate::support::{PROMPT, TIMEOUT};
 
 const SETTLED: Duration = Duration::from_millis(200);
 
@@ -41,16 +40,6 @@ async fn the_ready_line_is_json_and_the_log_has_one_line_per_request_and_no_secr
         assert!(requests.contains(&row), "{requests:?}");
     }
     assert_eq!(requests.len(), 3);
-}
-
-#[tokio::test]
-async fn without_json_the_ready_line_is_text() {
-    let mut child = program("--listen 127.0.0.1:0", &[]).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let line = timeout(TIMEOUT, lines.next_line()).await.expect("a line in time").unwrap().unwrap();
-    let id = child.id().unwrap();
-    let text = format!("Promptarium is ready. Ctrl-C stops it, and so does `kill {id}`.");
-    assert!(line.contains(&text), "{line}");
 }
 
 #[tokio::test]
@@ -104,7 +93,7 @@ async fn nobody_waits_for_a_reader_of_the_log_that_has_stalled() {
 async fn during_the_drain_delay_it_is_not_ready_and_a_second_signal_exits_with_130() {
     let mut server = Running::start("--drain-delay 60").await;
     let health = format!("health --listen {}", server.root().strip_prefix("http://").unwrap());
-    let health = async || output(program(&health, &[])).await;
+    let health = async || output(program(&health)).await;
     assert_eq!(get(&server, "/readyz").await.status, 200);
     let healthy = health().await;
     assert_eq!((healthy.code, &*healthy.stderr), (Some(0), ""));
@@ -134,7 +123,7 @@ async fn during_the_drain_delay_it_is_not_ready_and_a_second_signal_exits_with_1
 async fn a_listener_for_other_machines_without_a_public_url_is_warned_about() {
     for (more, warned) in [("", true), ("--public-url=https://example.com", false)] {
         let listen = format!("--listen=0.0.0.0:0 --json --drain-delay=0 {more}");
-        let server = Running::of(program(&listen, &[])).await;
+        let server = Running::of(program(&listen)).await;
         let address = format!("\"address\":\"{}/\"", server.root());
         let log = server.stop().await.stderr;
         for part in ["set --public-url to the address that clients", &address] {

@@ -1,13 +1,22 @@
 //! Uploads and assets: time limits, failures of the blob store, the log.
 
+use std::fs;
+use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
 use promptarium_server::EmbeddedServer;
+use promptarium_server::test_support::{BlobSetting, Blobs};
 use tempfile::TempDir;
 
 use crate::support::advance;
-use crate::support::blobs::{FailingBlobs, GONE, NONE, PANIC};
-use crate::support::client::{Connection, Response, Slot, call, get};
+use crate::support::client::{Connection, Response, Slot, call, get, get_request};
 use crate::support::program::Running;
 use crate::support::{files, folder_store};
 
@@ -44,20 +53,6 @@ async fn a_stalled_upload_is_408() {
     assert_eq!(slot.get().await.status, 404);
 }
 
-#[tokio::test]
-async fn expect_100_continue_is_answered_before_the_body() {
-    let server = EmbeddedServer::start().await.unwrap();
-    let slot = Slot::to(&server, 4).await;
-    let expecting =
-        |length: usize| slot.head(&format!("content-length: {length}\r\nexpect: 100-continue\r\n"));
-    let mut connection = slot.connection().await;
-    assert_eq!(connection.ask(expecting(5)).await.status, 413);
-    let mut connection = slot.connection().await;
-    connection.send(expecting(4)).await;
-    assert_eq!(connection.head_response().await.unwrap().status, 100);
-    assert_eq!(connection.ask("1234").await.status, 200);
-}
-
 /// An envelope with this text, and nothing of the cause.
 fn assert_is_error(response: &Response, expected: &str) {
     let json = response.json();
@@ -68,27 +63,86 @@ fn assert_is_error(response: &Response, expected: &str) {
 
 #[tokio::test]
 async fn a_storage_that_fails_is_503_and_leaves_nothing_and_makes_the_server_unready() {
-    let (store, server) = FailingBlobs::start().await;
+    let parent = TempDir::new().unwrap();
+    let [folder, away] = ["inner workings", "away"].map(|name| parent.path().join(name));
+    let blobs = Blobs::open(&BlobSetting::Folder(folder.clone())).unwrap();
+    let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
     let slot = Slot::to(&server, 4).await;
-    store.set(GONE);
+    // A file in place of the folder.
+    fs::rename(&folder, &away).unwrap();
+    fs::write(&folder, "").unwrap();
     let refused = slot.put(b"1234").await;
     assert_eq!(refused.status, 503);
     assert_is_error(&refused, "try again");
     assert_eq!(slot.get().await.status, 503);
-    let head = slot.get_request().replacen("GET", "HEAD", 1);
+    let head = get_request(&slot.path).replacen("GET", "HEAD", 1);
     assert_eq!(slot.connection().await.ask(head).await.status, 503);
     assert_eq!(call(&server, "GET", "/vaults", None).await.status, 200, "the server continues");
     let response = get(&server, "/readyz").await;
     assert_eq!(response.status, 503);
     assert!(response.body.contains("storage of files"), "{}", response.body);
 
-    store.set(NONE);
+    fs::remove_file(&folder).unwrap();
+    fs::rename(&away, &folder).unwrap();
     assert_eq!(get(&server, "/readyz").await.status, 200);
     assert_eq!(slot.get().await.status, 404);
     assert_eq!(slot.put(b"1234").await.status, 200, "a failure does not use the slot up");
     assert_eq!(slot.get().await.body, "1234");
-    // A panic is a 500, after which the server continues.
-    store.set(PANIC);
+}
+
+/// Only reading is called.
+#[derive(Debug)]
+struct Panicking;
+
+#[async_trait]
+impl ObjectStore for Panicking {
+    async fn get_opts(&self, _: &Path, _: GetOptions) -> Result<GetResult> {
+        panic!("inner workings")
+    }
+
+    async fn put_opts(&self, _: &Path, _: PutPayload, _: PutOptions) -> Result<PutResult> {
+        unreachable!()
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        _: &Path,
+        _: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        unreachable!()
+    }
+
+    fn delete_stream(
+        &self,
+        _: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
+        unreachable!()
+    }
+
+    fn list(&self, _: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        unreachable!()
+    }
+
+    async fn list_with_delimiter(&self, _: Option<&Path>) -> Result<ListResult> {
+        unreachable!()
+    }
+
+    async fn copy_opts(&self, _: &Path, _: &Path, _: CopyOptions) -> Result<()> {
+        unreachable!()
+    }
+}
+
+impl std::fmt::Display for Panicking {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_a_500_after_which_the_server_continues() {
+    let builder = EmbeddedServer::builder().blobs(Blobs::over(Arc::new(Panicking)));
+    let server = builder.start().await.unwrap();
+    let slot = Slot::to(&server, 4).await;
     for _ in 0..2 {
         let response = slot.get().await;
         assert_eq!(response.status, 500);

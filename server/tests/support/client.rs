@@ -130,7 +130,7 @@ impl Connection {
 
     /// The response to a request without a key, for a path from the root.
     pub(crate) async fn get(&mut self, path: &str) -> Response {
-        self.ask(format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")).await
+        self.ask(get_request(path)).await
     }
 
     /// Whether the server has neither closed it nor sent something that nobody asked for.
@@ -195,28 +195,24 @@ impl Connection {
     }
 
     async fn read_to(&mut self, end: &[u8]) -> Option<String> {
-        loop {
-            if let Some(at) = self.read.windows(end.len()).position(|bytes| bytes == end) {
-                return String::from_utf8(self.take(at + end.len())).ok();
-            }
+        let found = |read: &[u8]| read.windows(end.len()).position(|bytes| bytes == end);
+        while found(&self.read).is_none() {
             self.read_more().await?;
         }
+        let bytes = self.read.drain(..found(&self.read)? + end.len()).collect();
+        String::from_utf8(bytes).ok()
     }
 
     async fn read_bytes(&mut self, length: usize) -> Option<Vec<u8>> {
         while self.read.len() < length {
             self.read_more().await?;
         }
-        Some(self.take(length))
+        Some(self.read.drain(..length).collect())
     }
 
     async fn read_more(&mut self) -> Option<()> {
         let read = self.stream.read_buf(&mut self.read).await.unwrap_or(0);
         (read > 0).then_some(())
-    }
-
-    fn take(&mut self, length: usize) -> Vec<u8> {
-        self.read.drain(..length).collect()
     }
 }
 
@@ -233,6 +229,11 @@ pub(crate) async fn call(
 /// Asks for a path from the root, without a key, on a connection of its own.
 pub(crate) async fn get(server: &impl Server, path: &str) -> Response {
     Connection::to(server).await.get(path).await
+}
+
+/// A request without a key, for a path from the root.
+pub(crate) fn get_request(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n")
 }
 
 /// A request as bytes.
@@ -252,7 +253,7 @@ pub(crate) fn head(key: &str, method: &str, path: &str, further: &str) -> String
 /// An upload slot; paths begin at the root of the server.
 #[derive(Clone)]
 pub(crate) struct Slot {
-    pub(crate) base_url: String,
+    pub(crate) root: String,
     pub(crate) upload_path: String,
     pub(crate) upload_url: String,
     pub(crate) token: String,
@@ -272,13 +273,17 @@ impl Slot {
         let body = format!(r#"{{"contentType":"{content_type}","size":{size}}}"#);
         let mut connection = Connection::open(base_url).await;
         let response = connection.api(key, "POST", "/uploads/images", Some(&body)).await;
+        Self::parse(&response, base_url.strip_suffix("/api/v1").unwrap())
+    }
+
+    /// The slot in a response of the server with this address.
+    pub(crate) fn parse(response: &Response, root: &str) -> Self {
         assert_eq!(response.status, 201, "{response:?}");
         let data = response.data();
         let text = |name: &str| data[name].as_str().unwrap().to_owned();
-        let root = base_url.strip_suffix("/api/v1").unwrap();
         let below = |url: String| url.strip_prefix(root).unwrap().to_owned();
         Self {
-            base_url: base_url.to_owned(),
+            root: root.to_owned(),
             upload_path: below(text("uploadUrl")),
             upload_url: text("uploadUrl"),
             token: text("token"),
@@ -296,10 +301,14 @@ impl Slot {
         )
     }
 
-    /// Uploads, with a declared length.
+    /// The upload, with a declared length.
+    pub(crate) fn put_request(&self, bytes: &[u8]) -> Vec<u8> {
+        let head = self.head(&format!("content-length: {}\r\n", bytes.len()));
+        [head.as_bytes(), bytes].concat()
+    }
+
     pub(crate) async fn put(&self, bytes: &[u8]) -> Response {
-        let mut connection = self.begin(bytes.len()).await;
-        connection.ask(bytes).await
+        self.connection().await.ask(self.put_request(bytes)).await
     }
 
     /// A connection with the head of an upload of this length.
@@ -309,17 +318,12 @@ impl Slot {
         connection
     }
 
-    /// The request for the asset.
-    pub(crate) fn get_request(&self) -> String {
-        format!("GET {} HTTP/1.1\r\nhost: test\r\n\r\n", self.path)
-    }
-
     /// Asks for the asset.
     pub(crate) async fn get(&self) -> Response {
         self.connection().await.get(&self.path).await
     }
 
     pub(crate) async fn connection(&self) -> Connection {
-        Connection::open(&self.base_url).await
+        Connection::open(&self.root).await
     }
 }

@@ -1,6 +1,5 @@
-//! What the test programs share: clients, the program as a child, a provider, a failing blob store.
+//! What the test programs share: clients, the program as a child, a provider.
 
-pub(crate) mod blobs;
 pub(crate) mod browser;
 pub(crate) mod client;
 pub(crate) mod http;

@@ -1,7 +1,6 @@
 //! The program as a child process, with nothing in its environment but what a test puts there.
 //! Arguments are separated by spaces.
 
-use std::ffi::OsStr;
 use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -12,8 +11,8 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::TIMEOUT;
-use super::client::{Connection, Response};
-use super::http::{Http, Request};
+use super::client::{Connection, Response, get_request};
+use super::http::{Http, json_request};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_promptarium-server");
 const ANYWHERE: &str = "--listen=127.0.0.1:0 --json";
@@ -24,10 +23,10 @@ const NO_DELAY: (&str, &str) = ("PROMPTARIUM_DRAIN_DELAY", "0");
 /// these tests replace it by the address of one replica.
 pub(crate) const PUBLIC_URL: &str = "http://promptarium.test";
 
-/// The program with these arguments and variables, not yet started.
-pub(crate) fn program(arguments: &str, variables: &[(&str, &OsStr)]) -> Command {
+/// The program with these arguments, not yet started.
+pub(crate) fn program(arguments: &str) -> Command {
     let mut command = Command::new(PROGRAM);
-    command.env_clear().args(arguments.split_whitespace()).envs(variables.iter().copied());
+    command.env_clear().args(arguments.split_whitespace());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     command
 }
@@ -62,13 +61,10 @@ pub(crate) async fn refusal(command: Command, code: i32) -> String {
     output.stderr
 }
 
-/// The only line of a program that does not start because of its settings.
-pub(crate) async fn refusal_of(command: Command) -> String {
-    refusal(command, 2).await
-}
-
 fn on_database(url: &str, arguments: &str) -> Command {
-    program(arguments, &[("PROMPTARIUM_DATABASE_URL", OsStr::new(url))])
+    let mut command = program(arguments);
+    command.env("PROMPTARIUM_DATABASE_URL", url);
+    command
 }
 
 /// Runs a command with the URL of the database in its environment.
@@ -99,7 +95,7 @@ pub(crate) struct Running {
 impl Running {
     /// Starts it on a free port and waits for its ready line.
     pub(crate) async fn start(arguments: &str) -> Self {
-        let mut command = program(&format!("{ANYWHERE} {arguments}"), &[]);
+        let mut command = program(&format!("{ANYWHERE} {arguments}"));
         command.env(NO_DELAY.0, NO_DELAY.1);
         Self::of(command).await
     }
@@ -235,7 +231,7 @@ impl Server {
 
     pub(crate) async fn start_again(&mut self) {
         let log = OpenOptions::new().create(true).append(true).open(&self.log).unwrap();
-        let mut command = program(&self.arguments, &[]);
+        let mut command = program(&self.arguments);
         command.stderr(log);
         self.process = Running::try_of(command).await;
         assert!(self.process.is_some(), "it did not start: {}", self.log());
@@ -250,14 +246,14 @@ impl Server {
         self.process.as_ref().unwrap()
     }
 
-    /// Its response, which must come, to a request of the API.
-    pub(crate) async fn call(&self, key: &str, request: &Request) -> Response {
-        self.http.call(&self.address, key, request).await.response()
+    /// Its response, which must come, to a request of the API; a body of `Null` is none.
+    pub(crate) async fn call(&self, key: &str, method: &str, path: &str, body: Value) -> Response {
+        self.http.ask(&self.address, json_request(key, method, path, body)).await
     }
 
     /// The same to a GET request without a key.
     pub(crate) async fn get(&self, path: &str) -> Response {
-        self.http.get(&self.address, path).await.response()
+        self.http.ask(&self.address, get_request(path)).await
     }
 
     /// Everything it has logged.

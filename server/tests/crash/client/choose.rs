@@ -1,12 +1,11 @@
 //! Random writes on an account.
 
 use rand::RngExt;
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, IteratorRandom};
 use serde_json::{Value, json};
 
 use super::{Account, Client};
-use crate::state::{Effect, Id, NEW, Prompt, Vault, Write};
-use crate::support::http::Request;
+use crate::state::{Id, Key, NEW, Write, id_of};
 
 /// Bounds the time that comparing takes.
 const PROMPTS_MAX: usize = 80;
@@ -16,8 +15,8 @@ const FORKED_MAX: usize = 12;
 impl Client {
     /// `None` if the account has nothing that the chosen kind of write could change.
     pub(super) async fn choose_write(&mut self, account: &mut Account) -> Option<Write> {
-        let full = account.state.prompts.len() > PROMPTS_MAX;
-        let vaults = account.state.vaults.len();
+        let full = account.state.prompts(0).count() > PROMPTS_MAX;
+        let vaults = account.state.vaults().count();
         Some(match self.rng.random_range(0..86) {
             0..18 if !full => self.save_prompt(account, NEW),
             18..32 => {
@@ -26,19 +25,28 @@ impl Client {
             }
             0..18 | 32..36 => {
                 let id = self.choose_prompt(account)?;
-                delete(format!("/prompts/{id}"), Effect::Prompt(id, None))
+                account.request("DELETE", &format!("/prompts/{id}"), Value::Null, [((0, id), None)])
             }
             36..38 if vaults < VAULTS_MAX => self.save_vault(account, NEW),
             38..40 => {
-                let id = self.choose_vault(account, |vault| !vault.is_system)?;
+                let id = self.choose_vault(account, |_, vault| vault[2] == false)?;
                 self.save_vault(account, id)
             }
             40..42 if vaults > 4 => {
-                let id = self.choose_vault(account, |vault| !vault.is_system)?;
-                delete(format!("/vaults/{id}"), Effect::Vault(id, None))
+                let id = self.choose_vault(account, |_, vault| vault[2] == false)?;
+                account.request("DELETE", &format!("/vaults/{id}"), Value::Null, [((id, 0), None)])
             }
             42..44 if !full => self.fork(account)?,
-            44..52 => self.add(account)?,
+            44..52 => {
+                let vault = self.choose_vault(account, |_, _| true)?;
+                let first = self.choose_prompt(account)?;
+                let others =
+                    (0..self.rng.random_range(0..4)).filter_map(|_| self.choose_prompt(account));
+                let prompts: Vec<_> = others.chain([first]).collect();
+                let effects = prompts.iter().map(|id| added(account, vault, *id));
+                let path = format!("/vaults/{vault}/prompts");
+                account.request("POST", &path, json!({ "promptIds": prompts }), effects)
+            }
             52.. => self.change_member(account).await?,
             _ => return None,
         })
@@ -48,106 +56,97 @@ impl Client {
     fn save_prompt(&mut self, account: &mut Account, id: Id) -> Write {
         let title = account.name("prompt");
         let text = format!("Text of {title}");
-        let images = account.state.prompts.get(&id).map(|prompt| prompt.images.clone());
+        let images = account.state.0.get(&(0, id)).map_or(json!(0), |prompt| prompt[2].clone());
         let mut body = json!({ "title": title, "prompt": text });
-        let prompt = Prompt { title, text, images: images.unwrap_or_default() };
-        let mut effects = vec![Effect::Prompt(id, Some(prompt))];
+        let mut effects = vec![((0, id), Some(json!([title, text, images])))];
         if self.rng.random_bool(0.5)
-            && let Some(vault) = self.choose_vault(account, |_| true)
+            && let Some(vault) = self.choose_vault(account, |_, _| true)
         {
             body["vaultId"] = vault.into();
             effects.push(added(account, vault, id));
         }
-        save("/prompts", id, body, effects)
+        save(account, "/prompts", id, body, effects)
     }
 
     fn save_vault(&mut self, account: &mut Account, id: Id) -> Write {
         let name = account.name("vault");
         let visibility = *["private", "unlisted", "public"].choose(&mut self.rng).unwrap();
         let body = json!({ "name": name, "visibility": visibility });
-        save("/vaults", id, body, vec![Effect::Vault(id, Some((name, visibility.to_owned())))])
+        save(account, "/vaults", id, body, vec![((id, 0), Some(json!([name, visibility, false])))])
     }
 
     fn fork(&mut self, account: &mut Account) -> Option<Write> {
-        let source = self.choose_vault(account, |vault| {
-            vault.visibility != "private" && (1..=FORKED_MAX).contains(&vault.members.len())
+        let source = self.choose_vault(account, |id, vault| {
+            let members = account.state.prompts(id).count();
+            vault[1] != "private" && (1..=FORKED_MAX).contains(&members)
         })?;
-        let Vault { name, members, .. } = account.state.vaults[&source].clone();
-        let mut effects = vec![Effect::Vault(NEW, Some((name, "private".to_owned())))];
-        for prompt in members.keys() {
-            let (copy, prompt) = (account.placeholder(), account.state.prompts[prompt].clone());
-            effects.push(Effect::Prompt(copy, Some(prompt)));
-            effects.push(Effect::Member(NEW, copy, Some(false)));
+        let state = account.state.clone();
+        let name = &state.0[&(source, 0)][0];
+        let mut effects = vec![((NEW, 0), Some(json!([name, "private", false])))];
+        for (prompt, _) in state.prompts(source) {
+            let copy = account.placeholder();
+            effects.push(((0, copy), state.0.get(&(0, prompt)).cloned()));
+            effects.push(((NEW, copy), Some(json!(false))));
         }
-        Some(post(format!("/vaults/{source}/fork"), Value::Null, effects))
-    }
-
-    fn add(&mut self, account: &Account) -> Option<Write> {
-        let vault = self.choose_vault(account, |_| true)?;
-        let first = self.choose_prompt(account)?;
-        let others = (0..self.rng.random_range(0..4)).filter_map(|_| self.choose_prompt(account));
-        let prompts: Vec<_> = others.chain([first]).collect();
-        let effects = prompts.iter().map(|id| added(account, vault, *id)).collect();
-        Some(post(format!("/vaults/{vault}/prompts"), json!({ "promptIds": prompts }), effects))
+        Some(account.request("POST", &format!("/vaults/{source}/fork"), Value::Null, effects))
     }
 
     /// Pins, unpins, moves or removes a member.
     async fn change_member(&mut self, account: &mut Account) -> Option<Write> {
         let (vault, member) = self.read_member(account).await?;
-        let (prompt, path) = (member.prompt, format!("/vaults/{vault}/prompts/{}", member.id));
-        let pin = |pinned| Effect::Member(vault, prompt, pinned);
-        Some(match self.rng.random_range(0..5) {
-            0 => post(path + "/pin", Value::Null, vec![pin(Some(true))]),
-            1 => delete(path + "/pin", pin(Some(false))),
-            2 => delete(path, pin(None)),
+        let prompt = id_of(&member);
+        let path = format!("/vaults/{vault}/prompts/{}", member["vaultPromptId"]);
+        let (method, at, body, pinned, target) = match self.rng.random_range(0..5) {
+            0 => ("POST", "/pin", Value::Null, Some(json!(true)), None),
+            1 => ("DELETE", "/pin", Value::Null, Some(json!(false)), None),
+            2 => ("DELETE", "", Value::Null, None, None),
             _ => {
-                let target = self.choose_vault(account, |_| true)?;
+                let target = self.choose_vault(account, |_, _| true)?;
+                let body = json!({ "targetVaultId": target });
                 // The new membership is not pinned.
-                let effects = vec![pin(None), Effect::Member(target, prompt, Some(false))];
-                post(path + "/move", json!({ "targetVaultId": target }), effects)
+                ("POST", "/move", body, None, Some(((target, prompt), Some(json!(false)))))
             }
-        })
+        };
+        let effects = std::iter::once(((vault, prompt), pinned)).chain(target);
+        Some(account.request(method, &format!("{path}{at}"), body, effects))
     }
 
     /// A prompt whose id is known.
     pub(super) fn choose_prompt(&mut self, account: &Account) -> Option<Id> {
-        let ids: Vec<_> = account.state.prompts.keys().filter(|id| **id > NEW).collect();
-        ids.choose(&mut self.rng).map(|id| **id)
+        let ids = account.state.prompts(0).map(|(id, _)| id);
+        ids.filter(|id| *id > 0).choose(&mut self.rng)
     }
 
     /// A vault whose id and members are known, but not the one for outputs.
     pub(super) fn choose_vault(
         &mut self,
         account: &Account,
-        fits: impl Fn(&Vault) -> bool,
+        fits: impl Fn(Id, &Value) -> bool,
     ) -> Option<Id> {
-        let known = |vault: &Vault| vault.members.keys().all(|prompt| *prompt > NEW);
-        let vaults = account.state.vaults.iter().filter(|(id, vault)| {
-            **id > NEW && **id != account.jobs_vault && known(vault) && fits(vault)
+        let vaults = account.state.vaults().filter(|(id, vault)| {
+            let known = account.state.prompts(*id).all(|(prompt, _)| prompt > 0);
+            *id > 0 && *id != account.jobs_vault && known && fits(*id, vault)
         });
-        let ids: Vec<_> = vaults.map(|(id, _)| *id).collect();
-        ids.choose(&mut self.rng).copied()
+        vaults.map(|(id, _)| id).choose(&mut self.rng)
     }
 }
 
 /// A prompt that is in the vault already stays pinned there.
-fn added(account: &Account, vault: Id, prompt: Id) -> Effect {
-    let pinned = account.state.vaults[&vault].members.get(&prompt).copied();
-    Effect::Member(vault, prompt, pinned.or(Some(false)))
+fn added(account: &Account, vault: Id, prompt: Id) -> (Key, Option<Value>) {
+    let pinned = account.state.0.get(&(vault, prompt)).cloned();
+    ((vault, prompt), pinned.or(Some(json!(false))))
 }
 
-pub(super) fn post(path: impl Into<String>, body: Value, effects: Vec<Effect>) -> Write {
-    Write { request: Request::post(path, body), effects }
-}
-
-fn delete(path: String, effect: Effect) -> Write {
-    Write { request: Request::new("DELETE", path, Value::Null), effects: vec![effect] }
-}
-
-/// Creates something new, or changes what has an id.
-fn save(path: &str, id: Id, body: Value, effects: Vec<Effect>) -> Write {
+/// Creates something below a path, or changes it.
+fn save(
+    account: &Account,
+    path: &str,
+    id: Id,
+    body: Value,
+    effects: Vec<(Key, Option<Value>)>,
+) -> Write {
     match id {
-        NEW => post(path, body, effects),
-        id => Write { request: Request::new("PATCH", format!("{path}/{id}"), body), effects },
+        NEW => account.request("POST", path, body, effects),
+        id => account.request("PATCH", &format!("{path}/{id}"), body, effects),
     }
 }

@@ -1,13 +1,13 @@
 //! Generations and uploads.
 
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, IteratorRandom};
 use rand::{Rng, RngExt};
 use serde_json::json;
 
-use super::choose::post;
-use super::{Account, Client, Job, Upload, served};
-use crate::state::{Effect, Image, NEW, Prompt};
-use crate::support::http::{Outcome, Request};
+use super::{Account, Client, Job, Upload};
+use crate::state::NEW;
+use crate::support::client::Slot;
+use crate::support::http::{Outcome, json_request};
 use crate::support::program::PUBLIC_URL;
 
 const UPLOAD_MAX: usize = 40_000;
@@ -29,10 +29,10 @@ impl Client {
             "batchCount": count,
             "vaultId": vault,
         });
-        let prompt = Prompt { title: text.clone(), text, images: vec![Image::default(); count] };
         let effects =
-            vec![Effect::Prompt(NEW, Some(prompt)), Effect::Member(vault, NEW, Some(false))];
-        let data = self.write(account, post("/generations", body.clone(), effects)).await;
+            [((0, NEW), Some(json!([text, text, count]))), ((vault, NEW), Some(json!(false)))];
+        let write = account.request("POST", "/generations", body.clone(), effects);
+        let data = self.write(account, write).await;
         if data.is_some() || account.unknown.is_some() {
             let request_id = data.and_then(|data| Some(data["providerRequestId"].as_str()?.into()));
             account.jobs.insert(name, Job { body, request_id, prompt: None });
@@ -41,14 +41,14 @@ impl Client {
 
     /// Sends a generation again, which must be the same job.
     pub(super) async fn repeat_generation(&mut self, account: &mut Account) {
-        let known: Vec<_> = account.jobs.values().filter(|job| job.request_id.is_some()).collect();
+        let known = account.jobs.values().filter(|job| job.request_id.is_some());
         let Some(job) = known.choose(&mut self.rng) else { return };
-        let (request, first) =
-            (Request::post("/generations", job.body.clone()), job.request_id.clone());
-        if let Outcome::Response(response) = self.call(account, &request).await {
+        let (body, first) = (job.body.clone(), job.request_id.clone());
+        let request = json_request(&account.key, "POST", "/generations", body);
+        if let Outcome::Response(response) = self.send(account, &request).await {
             let data = response.data();
             if response.status != 202 || data["providerRequestId"].as_str() != first.as_deref() {
-                account.fault(format!("{request:?} after {first:?}: {}", response.summary()));
+                account.fault(format!("{request} after {first:?}: {}", response.summary()));
             }
         }
     }
@@ -57,28 +57,19 @@ impl Client {
         let mut bytes = vec![0; self.rng.random_range(1..UPLOAD_MAX)];
         self.rng.fill_bytes(&mut bytes);
         let body = json!({ "contentType": "image/png", "size": bytes.len() });
-        let outcome = self.call(account, &Request::post("/uploads/images", body)).await;
+        let request = json_request(&account.key, "POST", "/uploads/images", body);
         // A slot without a response is of no use and harms nothing.
-        let Outcome::Response(response) = outcome else { return };
-        let slot = response.data();
-        let field = |name: &str| slot[name].as_str();
-        let (Some(url), Some(target), Some(token)) =
-            (field("url"), field("uploadUrl"), field("token"))
-        else {
-            return account.fault(format!("POST /uploads/images: {}", response.summary()));
-        };
-        let server = self.addresses.choose(&mut self.rng).unwrap();
-        let path = target.strip_prefix(PUBLIC_URL).unwrap_or_default();
-        let put = self.http.put(server, path, token, &bytes).await;
-        let acknowledged = match served(account, put).await {
+        let Outcome::Response(response) = self.send(account, request).await else { return };
+        let slot = Slot::parse(&response, PUBLIC_URL);
+        let acknowledged = match self.send(account, slot.put_request(&bytes)).await {
             Outcome::Response(response) if response.status == 200 => true,
             Outcome::Response(response) => {
-                return account.fault(format!("PUT {target}: {}", response.summary()));
+                return account.fault(format!("PUT {}: {}", slot.path, response.summary()));
             }
             Outcome::NotSent => return,
             Outcome::Unknown => false,
         };
-        account.count("uploaded");
-        account.uploads.push(Upload { url: url.to_owned(), bytes, acknowledged });
+        self.count("uploaded");
+        account.uploads.push(Upload { path: slot.path, bytes, acknowledged });
     }
 }

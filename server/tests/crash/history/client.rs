@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
-use super::check::{Filter, Id, Prompt, Prompts};
+use super::check::{Filter, Prompt, Prompts};
+use crate::state::{Id, id_of};
 use crate::support::TIMEOUT;
 use crate::support::client::Response;
-use crate::support::http::Request;
 use crate::support::program::Server;
 
 const KINDS: [&str; 3] = ["image", "text", "video"];
@@ -70,8 +70,8 @@ impl Run {
         };
         for n in 0..VAULTS {
             let body = json!({ "name": format!("Vault {n}"), "visibility": "unlisted" });
-            let response = run.call(&mut super::random(), &Request::post("/vaults", body)).await;
-            run.vaults.push(response.data()["id"].as_i64().expect("a new vault"));
+            let response = run.call(&mut super::random(), "POST", "/vaults", body).await;
+            run.vaults.push(id_of(&response.data()));
         }
         run
     }
@@ -89,18 +89,18 @@ impl Run {
     }
 
     /// Sends a request to a random replica until it is carried out, which must succeed.
-    async fn call(&self, rng: &mut StdRng, request: &Request) -> Response {
+    async fn call(&self, rng: &mut StdRng, method: &str, path: &str, body: Value) -> Response {
         let first = Instant::now();
         loop {
             let server = &self.servers[rng.random_range(0..self.servers.len())];
-            let response = server.call(&self.key, request).await;
+            let response = server.call(&self.key, method, path, body.clone()).await;
             if matches!(response.status, 200 | 201) {
                 return response;
             }
             // An outcome that is not known could not be compared.
             let summary = response.summary();
             let refused = matches!(response.status, 429 | 503) && !summary.contains("not known");
-            assert!(refused && first.elapsed() < TIMEOUT, "{request:?} got {summary}");
+            assert!(refused && first.elapsed() < TIMEOUT, "{method} {path} got {summary}");
             self.count(4, 1);
             sleep(PAUSE).await;
         }
@@ -128,10 +128,9 @@ impl Run {
         query.extend(vault.map(|vault| format!("&vaultId={vault}")));
         let (mut path, mut pages) = (query.clone(), Vec::new());
         loop {
-            let page = self.call(&mut rng, &Request::get(&path)).await.json();
-            let ids = page["data"].as_array().expect("a page").iter();
-            let ids: Vec<_> = ids.map(|prompt| prompt["id"].as_i64().expect("an id")).collect();
-            pages.push(ids);
+            let page = self.call(&mut rng, "GET", &path, Value::Null).await.json();
+            let prompts = page["data"].as_array().expect("a page").iter();
+            pages.push(prompts.map(id_of).collect::<Vec<_>>());
             let Some(cursor) = page["pagination"]["nextCursor"].as_str() else { break };
             path = format!("{query}&cursor={cursor}");
         }
@@ -148,32 +147,38 @@ impl Run {
     pub(crate) async fn write_on(&self, mut mine: Vec<Id>, most: usize) {
         let mut rng = super::random();
         while !self.stop.load(Ordering::Relaxed) {
+            let action = rng.random_range(0..10);
+            if (action < 6 && mine.len() <= most / 2) || (action < 3 && mine.len() < most) {
+                mine.push(self.create().await);
+                continue;
+            }
             let (kind, vault) = (KINDS[rng.random_range(0..KINDS.len())], self.vault(&mut rng));
-            match rng.random_range(0..10) {
-                0..6 if mine.len() <= most / 2 => mine.push(self.create().await),
-                0..3 if mine.len() < most => mine.push(self.create().await),
-                0..6 => {
-                    let id = mine.swap_remove(rng.random_range(0..mine.len()));
-                    self.change("DELETE", id, "", Value::Null, |_| None).await;
-                }
-                action => {
-                    let id = mine[rng.random_range(0..mine.len())];
-                    let (method, at, body, kind, vault) = match action {
-                        // In the list before and after, it must be there meanwhile.
-                        6 => ("PATCH", "", json!({ "title": "u" }), None, None),
-                        7 => {
-                            let body = json!({ "promptType": kind, "vaultId": vault });
-                            ("PATCH", "", body, Some(kind), Some(vault))
-                        }
-                        _ => ("POST", "/save", json!({ "vaultId": vault }), None, Some(vault)),
-                    };
-                    let change = |mut prompt: Prompt| {
-                        prompt.kind = kind.unwrap_or(prompt.kind);
-                        prompt.vaults.extend(vault);
-                        Some(prompt)
-                    };
-                    self.change(method, id, at, body, change).await;
-                }
+            let at = rng.random_range(0..mine.len());
+            let id = mine[at];
+            let (_, mut after) = self.prompts().known[&id].clone();
+            if let Some(prompt) = after.as_mut().filter(|_| action > 6) {
+                prompt.vaults.insert(vault);
+                prompt.kind = if action == 7 { kind } else { prompt.kind };
+            }
+            let (method, below, body) = match action {
+                0..6 => ("DELETE", "", Value::Null),
+                // In the list before and after, it must be there meanwhile.
+                6 => ("PATCH", "", json!({ "title": "u" })),
+                7 => ("PATCH", "", json!({ "promptType": kind, "vaultId": vault })),
+                _ => ("POST", "/save", json!({ "vaultId": vault })),
+            };
+            if action < 6 {
+                mine.swap_remove(at);
+                after = None;
+            }
+            if action != 6 {
+                self.prompts().known.get_mut(&id).unwrap().0 = None;
+            }
+            self.call(&mut rng, method, &format!("/prompts/{id}{below}"), body).await;
+            self.count(0, 1);
+            if action != 6 {
+                let now = self.began.elapsed();
+                self.prompts().known.insert(id, (Some(now), after));
             }
         }
     }
@@ -181,47 +186,19 @@ impl Run {
     /// Creates a prompt; its id.
     pub(crate) async fn create(&self) -> Id {
         let mut rng = super::random();
-        let (kind, vault) = (KINDS[rng.random_range(0..KINDS.len())], self.vault(&mut rng));
+        let kind = KINDS[rng.random_range(0..KINDS.len())];
+        let vault = rng.random_bool(0.5).then(|| self.vault(&mut rng));
         let mut body =
             json!({ "title": "t", "prompt": "p", "promptType": kind, "modelId": "local/m" });
-        let vault = rng.random_bool(0.5).then_some(vault);
         if let Some(vault) = vault {
             body["vaultId"] = json!(vault);
         }
-        let response = self.call(&mut rng, &Request::post("/prompts", body)).await;
-        let id = response.data()["id"].as_i64().expect("a new prompt");
+        let id = id_of(&self.call(&mut rng, "POST", "/prompts", body).await.data());
         self.count(0, 1);
         let prompt = Prompt { kind, vaults: vault.into_iter().collect() };
-        let earlier = self.prompts().alive.insert(id, (Some(self.began.elapsed()), prompt));
+        let now = (Some(self.began.elapsed()), Some(prompt));
+        let earlier = self.prompts().known.insert(id, now);
         assert!(earlier.is_none(), "two prompts have the id {id}");
         id
-    }
-
-    /// Changes a prompt, or deletes it.
-    async fn change(
-        &self,
-        method: &str,
-        id: Id,
-        at: &str,
-        body: Value,
-        change: impl FnOnce(Prompt) -> Option<Prompt>,
-    ) {
-        let after = change(self.prompts().alive[&id].1.clone());
-        let is_title = body.get("title").is_some();
-        if !is_title {
-            self.prompts().alive.get_mut(&id).unwrap().0 = None;
-        }
-        let request = Request::new(method, format!("/prompts/{id}{at}"), body);
-        self.call(&mut super::random(), &request).await;
-        self.count(0, 1);
-        let (now, mut prompts) = (self.began.elapsed(), self.prompts());
-        match after {
-            _ if is_title => {}
-            Some(after) => drop(prompts.alive.insert(id, (Some(now), after))),
-            None => {
-                prompts.alive.remove(&id);
-                prompts.deleted.insert(id, now);
-            }
-        }
     }
 }

@@ -8,13 +8,12 @@ use std::process::Stdio;
 use futures::future::join_all;
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::net::TcpListener;
 use tokio::process::Command;
 use tokio::time::timeout;
 use url::Url;
 
 use super::{markdown, read, root};
-use crate::support::TIMEOUT;
+use crate::support::{TIMEOUT, free_address};
 
 /// Blocks that do not run here: their page, their beginning and the reason.
 const EXCLUDED: [(&str, &str, &str); 10] = [
@@ -106,15 +105,11 @@ fn script(page: &str) -> Option<String> {
     (!blocks.is_empty()).then(|| parts.collect::<Vec<_>>().join("\n"))
 }
 
-async fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
-}
-
 /// Runs the script of a page, and gives what it prints.
 async fn succeeds(page: &str) -> String {
     let postgres = Url::parse(&std::env::var("PROMPTARIUM_TEST_DATABASE_URL").unwrap()).unwrap();
     let folder = TempDir::new().unwrap();
-    let (port, admin) = (free_port().await.to_string(), free_port().await.to_string());
+    let [port, admin] = [free_address(), free_address()].map(|one| one.replace("127.0.0.1:", ""));
     let name = page.split(['/', '.']).rev().nth(1).unwrap().to_lowercase();
     let database = format!("docs_{name}_{port}");
     let restored = format!("{database}_restored");

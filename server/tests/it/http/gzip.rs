@@ -57,11 +57,6 @@ async fn json_and_pages_are_compressed_for_who_accepts_it() {
         for name in ["content-encoding", "content-length", "content-type", "vary", "etag"] {
             assert_eq!(head.header(name), packed.header(name), "{path} {name}");
         }
-        for other in ["accept-encoding: gzip;q=0, *\r\n", "accept-encoding: br\r\n"] {
-            let headers = headers.replace(GZIP, other);
-            let plain_again = connection.ask(request("GET", path, &headers, "")).await;
-            assert!(!is_packed(&plain_again) && plain_again.bytes == plain.bytes, "{path} {other}");
-        }
     }
 }
 
