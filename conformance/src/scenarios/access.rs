@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::auth::{Form, form, main_key, mistyped, truncated_by, unauthorized};
 use super::endpoints::{self, Ids, ROWS, Row, Scope};
+use crate::scenarios::core::auth::{Form, form, main_key, mistyped, truncated_by, unauthorized};
 use crate::scenarios::prelude::*;
 
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {

@@ -4,10 +4,10 @@ use std::fmt;
 
 use futures::future::BoxFuture;
 
-use crate::scenarios::generations::job::send;
+use crate::scenarios::core::generations::job::send;
+use crate::scenarios::core::prompts::object::{all_inputs, in_every_answer};
+use crate::scenarios::core::uploads::slot::ask;
 use crate::scenarios::prelude::*;
-use crate::scenarios::prompts::object::{all_inputs, in_every_answer};
-use crate::scenarios::uploads::slot::ask;
 
 /// Answers, each with the place of the object in it.
 type Shown = Vec<(ApiResponse, String)>;

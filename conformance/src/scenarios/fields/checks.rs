@@ -4,8 +4,8 @@
 use super::request::{Correct, Request};
 use super::table::{Field, Kind};
 use super::{Fact, facts, values};
-use crate::scenarios::errors::names_exactly;
-use crate::scenarios::generations::job::taken_by_model;
+use crate::scenarios::core::errors::names_exactly;
+use crate::scenarios::core::generations::job::taken_by_model;
 use crate::scenarios::prelude::*;
 
 fn shown(field: &Field, value: &str) -> String {

@@ -1,0 +1,126 @@
+//! What is refused, with which status, and what the refusal says: its body, whatever the call and
+//! the status, and what `details` hold (S-60); paths and methods that the API does not have (S-59,
+//! S-61), and path ids that can be none (S-58); and which of two mistakes is reported (S-56).
+
+use crate::scenarios::endpoints::{self, Endpoint, Ids, each_refusal};
+use crate::scenarios::prelude::*;
+
+#[rustfmt::skip]
+pub(crate) const ALL: &[Scenario] = &[
+    core! { "errors.shape.keys" ["ER-01", "ER-02", "EN-03"] |case| each_refusal(case, keys),
+        "Every error is a JSON object with data, a text in error and an object in details" },
+    core! { reads "errors.path-id.refused" ["PR-30", "ER-08"] odd_id,
+        "A path id that is no integer of 64 bits is 400 or 404" },
+    core! { "envelope.success.empty-list" ["EN-05", "VC-04"] empty_list,
+        "On success data is an array also for a list without entries" },
+    core! { "envelope.error.data-null" ["EN-06"] |case| each_refusal(case, error_data),
+        "Whenever error is not null, data is null" },
+    core! { "errors.wrong-type.changes-nothing" ["ER-05"] changes_nothing,
+        "An update with one right and one wrong field changes nothing" },
+    core! { "errors.body.without-fields" ["ER-04"] without_fields,
+        "An empty object is refused with 400, as it lacks required fields; other bodies with 4xx" },
+];
+
+pub(crate) fn keys(reply: &ApiResponse) -> Result {
+    let body = reply.json()?;
+    reply.ensure(body.get("data").is_some(), "the key data", body)?;
+    let error = reply.string("/error")?;
+    reply.ensure(!error.trim().is_empty(), "a text in error", error)?;
+    let details = reply.at("/details")?;
+    reply.ensure(details.is_object(), "an object in details", details).map(drop)
+}
+
+/// A 400 whose details map these fields and no other, each to a text.
+pub(crate) fn names_exactly(reply: &ApiResponse, fields: &[&str]) -> Result {
+    let details = reply.status(400)?.has_only("/details", fields)?.at("/details")?;
+    let is_text = |(_, text): (_, &Value)| text.as_str().is_some_and(|text| !text.is_empty());
+    let texts = details.as_object().into_iter().flatten().all(is_text);
+    reply.ensure(texts, "one message for each field", details).map(drop)
+}
+
+pub(crate) async fn paths(case: &Case) -> Result<(Ids, Vec<Endpoint>)> {
+    let ids = Ids::make(case).await?;
+    let mut all = endpoints::all(case, &Ids { removable_membership: ids.membership, ..ids });
+    all.extend(endpoints::beyond(case));
+    all.push(endpoints::create_key(case));
+    Ok((ids, all))
+}
+
+async fn odd_id(case: Case) -> Result {
+    for id in ["abc", "1.5", "99999999999999999999999999"] {
+        for path in ["/prompts/{}", "/vaults/{}", "/vaults/{}/prompts"] {
+            let reply = case.wire().get(&path.replace("{}", id)).await?;
+            let got = format!("status {}", reply.status_code());
+            let refused = matches!(reply.status_code(), 400 | 404);
+            reply.ensure(refused, "400 or 404 for an id that is no integer", got)?;
+        }
+    }
+    Ok(())
+}
+
+async fn empty_list(case: Case) -> Result {
+    let vault = case.vault().await?;
+    for path in [vault.list().path(), format!("{}/prompts", vault.path())] {
+        case.wire().get(&path).await?.equals("/data", json!([]))?;
+    }
+    Ok(())
+}
+
+fn error_data(reply: &ApiResponse) -> Result {
+    let body = reply.json()?;
+    let is_null = |key| body.get(key).is_none_or(Value::is_null);
+    reply.ensure(is_null("error") || is_null("data"), "data to be null", body).map(drop)
+}
+
+pub(crate) async fn with_body(case: &Case) -> Result<Vec<Endpoint>> {
+    let ids = Ids::make(case).await?;
+    let mut endpoints = endpoints::all(case, &ids);
+    endpoints.retain(|endpoint| endpoint.body.is_some());
+    Ok(endpoints)
+}
+
+async fn changes_nothing(case: Case) -> Result {
+    let wire = case.wire();
+    let ids = Ids::make(&case).await?;
+    let before = ids.state(&wire).await?;
+    let (prompt, vault) = (case.prompt_at(ids.prompt), case.vault_at(ids.vault));
+    let with_vault = json!({ "title": "changed", "vaultId": ids.second_vault, "prompt": 5 });
+    for body in [with_vault, json!({ "platform": "changed", "referenceMediaUrls": [5] })] {
+        prompt.update(body).await?;
+    }
+    let public = json!({ "name": "changed", "visibility": "public", "description": 5 });
+    for body in [public, json!({ "description": "changed", "visibility": 5 })] {
+        vault.update(body).await?;
+    }
+    check::equal("what was there", &ids.state(&wire).await?, &before)
+}
+
+/// Each endpoint gets each of the bodies as JSON, and its response is right.
+pub(crate) async fn each_body(
+    case: &Case,
+    endpoints: &[Endpoint],
+    bodies: &[&[u8]],
+    check: impl Fn(&[u8], &ApiResponse) -> Result,
+) -> Result {
+    for endpoint in endpoints {
+        for body in bodies {
+            let call = case.wire().call(endpoint.method.clone(), &endpoint.path);
+            let reply = call.body("application/json", *body).send().await?;
+            let shown = body[..body.len().min(30)].escape_ascii();
+            check::with_context(format!("the body {shown} to {endpoint}"), check(body, &reply))?;
+        }
+    }
+    Ok(())
+}
+
+async fn without_fields(case: Case) -> Result {
+    let mut posts = with_body(&case).await?;
+    posts.retain(|endpoint| endpoint.method == Method::POST);
+    let bodies: [&[u8]; 7] = [b"{}", b"", b"[]", b"null", b"\"text\"", b"5", b"true"];
+    each_body(&case, &posts, &bodies, |body, reply| {
+        // Which 4xx refuses a body that is no object is open (S-67).
+        let statuses = if body == b"{}" { 400..=400 } else { 400..=499 };
+        reply.status_in(statuses).map(drop)
+    })
+    .await
+}

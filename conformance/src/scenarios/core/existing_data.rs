@@ -1,0 +1,273 @@
+//! Data that exists already is read and left alone: what a run with `--read-only` has most of.
+//! Where an account is empty these scenarios are skipped.
+
+use crate::scenarios::answers::shapes::{MEMBER, PROMPT, Shape, VAULT};
+use crate::scenarios::endpoints::absent;
+use crate::scenarios::prelude::*;
+
+#[rustfmt::skip]
+pub(crate) const ALL: &[Scenario] = &[
+    core! { reads "existing-data.prompts.item"
+        ["PR-01", "PR-02", "PR-03", "PR-04", "PR-05", "PR-06", "PR-07", "PR-08", "PR-09", "PR-13",
+        "PR-30"]
+        |case| items(case, "/prompts", PROMPT, "id title prompt promptType createdAt"),
+        "Existing prompts have each member, of its type, and are the same at their own addresses" },
+    core! { reads "existing-data.prompts.filters" ["PR-15", "PR-16"] filters,
+        "A list with a filter holds prompts of that type or that vault only" },
+    core! { reads "existing-data.prompts.pages" ["PG-03", "PG-06", "PG-07"] pages,
+        "Pages of two go on where the one before stopped, and no entry comes twice" },
+    core! { reads "existing-data.prompts.end" ["PG-01", "PG-08"] end,
+        "A list that ends has null for its last cursor" },
+    core! { reads "existing-data.vaults.item"
+        ["VA-01", "VA-02", "VA-03", "VA-04", "VA-05", "VA-06", "VA-07", "VA-08", "VA-09", "VA-10",
+        "VA-11", "VA-13", "VA-21"]
+        |case| items(case, "/vaults", VAULT, "id name slug visibility isSystem createdAt"),
+        "Existing vaults have every member, of its type, and are the same at their own addresses" },
+    core! { reads "existing-data.vaults.order" ["VA-14"] order,
+        "The list of vaults is ordered by createdAt, newest first" },
+    core! { reads "existing-data.vaults.contents" ["VA-10", "VC-04", "VC-06", "VC-07"] contents,
+        "A vault lists as many prompts as promptCount says, with their memberships, pins first" },
+    core! { reads "existing-data.foreign.prompt" ["ER-08", "ER-10"] [OtherAccount]
+        |case| hidden(case, "/prompts", &[""]),
+        "A prompt that another account has is 404, as one that nobody has" },
+    core! { reads "existing-data.foreign.vault" ["ER-08", "ER-10"] [OtherAccount]
+        |case| hidden(case, "/vaults", &["", "/prompts"]),
+        "A vault that another account has is 404 with its contents, as one that nobody has" },
+];
+
+const SOME: usize = 10;
+/// How often something is read before what was seen is a fault.
+const READS_MAX: u32 = 5;
+/// As many pages as are read to see the end of a list.
+const PAGES_MAX: usize = 300;
+
+/// Reads again after a failure, as data of others comes, goes and changes between two responses.
+/// A fault of the target shows each time.
+async fn stable<T, F>(case: &Case, once: impl Fn() -> F) -> Result<T>
+where
+    F: Future<Output = Result<T>>,
+{
+    for n in 1..READS_MAX {
+        match once().await {
+            Err(failure) if failure.verdict == Verdict::Failed => {
+                tokio::time::sleep(case.scaled(Duration::from_millis(200) * n)).await;
+            }
+            other => return other,
+        }
+    }
+    once().await
+}
+
+/// A vault with prompts in it, so that there is something to read; none in a run that only reads.
+async fn create_data(case: &Case) -> Result<Option<Vault>> {
+    if case.target().options().read_only {
+        return Ok(None);
+    }
+    let vault = case.vault().await?;
+    vault.fill(3).await?;
+    Ok(Some(vault))
+}
+
+/// The first entries of a collection have these members, of these types, and are at their own
+/// addresses with the same values of some. Those that are deleted meanwhile say nothing.
+async fn items(case: Case, collection: &str, members: &[Shape], same: &str) -> Result {
+    let (case, wire) = (&case, &case.wire());
+    create_data(case).await?;
+    stable(case, || async {
+        let (reply, entries) = present(wire, collection).await?;
+        shaped(&reply, &entries, members)
+    })
+    .await?;
+    for id in present(wire, collection).await?.1.iter().filter_map(|entry| entry["id"].as_i64()) {
+        stable(case, || async move {
+            let (_, list) = some(wire, collection).await?;
+            let Some(entry) = list.iter().find(|entry| entry["id"] == id) else { return Ok(()) };
+            let own = wire.get(&format!("{collection}/{id}")).await?;
+            own.status(200)?;
+            for member in same.split(' ') {
+                own.equals(&format!("/data/{member}"), entry[member].clone())?;
+            }
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// The first entries of the list that this answers with.
+async fn some(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
+    let reply = wire.get(path).await?;
+    let mut entries = reply.status(200)?.array("/data")?;
+    entries.truncate(SOME);
+    Ok((reply, entries))
+}
+
+/// The first entries of the list, of which there is at least one.
+async fn present(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
+    let (reply, entries) = some(wire, path).await?;
+    if entries.is_empty() {
+        let what = path.split('?').next().unwrap_or(path);
+        return Err(Failure::skipped(format!("GET {what} gives an empty list to look at")));
+    }
+    Ok((reply, entries))
+}
+
+fn shaped(reply: &ApiResponse, entries: &[Value], members: &[Shape]) -> Result {
+    for entry in entries {
+        for Shape { name, kind, .. } in members {
+            let value = &entry[*name];
+            let fits = entry.get(*name).is_some() && kind.fits(value);
+            reply.ensure(fits, format!("{name} to be {kind} in every entry"), value)?;
+        }
+    }
+    Ok(())
+}
+
+async fn filters(case: Case) -> Result {
+    let wire = case.wire();
+    let own = create_data(&case).await?;
+    if own.is_some() {
+        // One that the filter by vault has to leave out.
+        case.prompt().await?;
+    }
+    stable(&case, || async {
+        let (_, entries) = present(&wire, "/prompts?limit=100").await?;
+        for kind in ["image", "text", "video"] {
+            let (reply, found) = some(&wire, &format!("/prompts?type={kind}")).await?;
+            for got in found.iter().map(|entry| &entry["promptType"]) {
+                reply.ensure(*got == kind, format!("prompts of the type {kind} only"), got)?;
+            }
+        }
+        let found = entries.iter().find_map(|entry| entry["vaultIds"][0].as_i64());
+        let Some(vault) = own.as_ref().map(|vault| vault.id).or(found) else { return Ok(()) };
+        let (reply, found) = some(&wire, &format!("/prompts?vaultId={vault}")).await?;
+        reply.ensure(!found.is_empty(), format!("prompts of the vault {vault}"), "none")?;
+        for got in found.iter().map(|entry| &entry["vaultIds"]) {
+            let inside = got.as_array().is_some_and(|ids| ids.contains(&json!(vault)));
+            reply.ensure(inside, format!("prompts of the vault {vault} only"), got)?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+async fn pages(case: Case) -> Result {
+    create_data(&case).await?;
+    let list = case.list().limit(2);
+    stable(&case, || async {
+        let first = list.page().await?;
+        let count = first.ids.len();
+        first.reply.ensure(count <= 2, "at most two entries", count)?;
+        if first.next.is_none() {
+            return Err(Failure::skipped("the list of prompts is too short for two pages"));
+        }
+        let second = list.clone().after(&first).page().await?;
+        let ids: Vec<_> = first.ids.iter().chain(&second.ids).copied().collect();
+        let once = ids.iter().collect::<HashSet<_>>().len() == ids.len();
+        let what = "at most two entries a page, none twice";
+        let right = once && second.ids.len() <= 2;
+        second.reply.ensure(right, what, json_text(&ids)).map(drop)
+    })
+    .await
+}
+
+async fn end(case: Case) -> Result {
+    create_data(&case).await?;
+    let list = case.list().limit(100);
+    stable(&case, || async {
+        let mut last = list.page().await?;
+        for _ in 1..PAGES_MAX {
+            let Some(cursor) = last.next.clone() else { return Ok(()) };
+            last = list.clone().after(&last).page().await?;
+            let other = last.next.as_ref() != Some(&cursor);
+            check::ensure(other, "another cursor on the next page", format!("{cursor} again"))?;
+        }
+        let what = format!("the list of prompts has more than {PAGES_MAX} pages of 100 to look at");
+        if last.next.is_none() { Ok(()) } else { Err(Failure::skipped(what)) }
+    })
+    .await
+}
+
+async fn order(case: Case) -> Result {
+    let wire = case.wire();
+    create_data(&case).await?;
+    let reply = wire.get("/vaults").await?;
+    let vaults = reply.status(200)?.array("/data")?;
+    let dates: Vec<_> =
+        vaults.iter().map(|vault| vault["createdAt"].as_str().and_then(check::timestamp)).collect();
+    let descend = dates.is_sorted_by(|a, b| a >= b) && !dates.contains(&None);
+    let first_wrong = dates.windows(2).find(|pair| pair[0] < pair[1]);
+    reply.ensure(descend, "descending createdAt", json_text(&first_wrong)).map(drop)
+}
+
+async fn contents(case: Case) -> Result {
+    let wire = &case.wire();
+    let own = create_data(&case).await?;
+    if let Some(vault) = &own
+        && let Some(last) = vault.members().await?.last()
+    {
+        // It then has to be on top.
+        last.pinned().await?;
+    }
+    let found = present(wire, "/vaults").await?.1;
+    let found = found.iter().filter_map(|vault| vault["id"].as_i64());
+    let mut seen = 0;
+    for vault in found.chain(own.map(|vault| vault.id)) {
+        seen += stable(&case, || entries_of(wire, vault)).await?;
+    }
+    if seen == 0 {
+        return Err(Failure::skipped("none of the vaults holds a prompt to look at"));
+    }
+    Ok(())
+}
+
+/// How many entries a vault lists. What somebody else deletes or changes between two of the
+/// answers says nothing.
+async fn entries_of(wire: &Wire, vault: i64) -> Result<usize> {
+    let path = format!("/vaults/{vault}");
+    let before = wire.get(&path).await?;
+    let listing = wire.get(&format!("{path}/prompts")).await?;
+    let after = wire.get(&path).await?;
+    if [&before, &listing, &after].iter().any(|reply| reply.status_code() == 404) {
+        return Ok(0);
+    }
+    let entries = listing.status(200)?.array("/data")?;
+    shaped(&listing, &entries, MEMBER)?;
+    let pinned: Vec<_> = entries.iter().map(|entry| entry["isPinned"] == true).collect();
+    let got = format!("isPinned {}", json_text(&pinned));
+    let sorted = pinned.is_sorted_by_key(|pinned| !pinned);
+    listing.ensure(sorted, "pinned prompts before all others", got)?;
+    let count = before.integer("/data/promptCount")?;
+    let same =
+        count != after.integer("/data/promptCount")? || usize::try_from(count) == Ok(entries.len());
+    listing.ensure(same, format!("{count} entries, as promptCount says"), entries.len())?;
+    Ok(entries.len())
+}
+
+/// What one account sees at these addresses, the other does not. One may be empty.
+async fn hidden(case: Case, collection: &str, below: &[&str]) -> Result {
+    let (main, other) = (case.wire(), case.other());
+    let mut result = Err(Failure::skipped("neither account has anything to look at"));
+    for (owner, stranger) in [(&main, &other), (&other, &main)] {
+        create_data(&case.on(owner.clone())).await?;
+        let look = || async {
+            for entry in present(owner, collection).await?.1 {
+                for rest in below {
+                    let path = format!("{collection}/{}{rest}", entry["id"]);
+                    // What is deleted meanwhile is 404 for both, and as good.
+                    stranger.get(&path).await?.status(404)?;
+                }
+                if let Some(id) = entry["id"].as_i64() {
+                    stranger.get(&format!("{collection}/{}", absent(id))).await?.status(404)?;
+                }
+            }
+            Ok(())
+        };
+        match stable(&case, look).await {
+            Err(failure) if failure.verdict == Verdict::Skipped => {}
+            Err(failure) => return Err(failure),
+            Ok(()) => result = Ok(()),
+        }
+    }
+    result
+}

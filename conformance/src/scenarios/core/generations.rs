@@ -1,0 +1,153 @@
+//! Generations: the response that one is queued, its request, the job, what it saves in a vault,
+//! and its status.
+//!
+//! How long a job takes and what it looks like depends on the provider. Scenarios of the profile
+//! core wait for it as long as they can, with the models of the run's configuration. Scenarios
+//! that need the models built into the reference server name that need.
+
+pub(crate) mod images;
+pub(crate) mod job;
+pub(crate) mod requests;
+pub(crate) mod vault;
+
+use url::Url;
+
+use self::job::{Job, Outputs, body_for_a_vault, own_id, status};
+use crate::scenarios::prelude::*;
+
+#[rustfmt::skip]
+pub(crate) const ALL: &[Scenario] = &[
+    core! { "generations.answer.status-url" ["GE-05"] status_url,
+        "statusUrl is the address of the job's status" },
+    core! { "generations.answer.no-media" ["GE-06"] no_media,
+        "The answer does not contain the media that the vault has later" },
+    core! { "generations.answer.given-id" ["GE-11"] given_id,
+        "The answer gives the caller's clientJobId back unchanged" },
+    core! { "generations.answer.made-id" ["GE-12", "GE-04"] made_id,
+        "Without a clientJobId the answer has a new UUID each time, and a new providerRequestId" },
+    core! { "generations.status.again-and-again" ["GE-05", "GE-31"] again_and_again,
+        "statusUrl can be called again and again, before the end and after it" },
+    core! { "generations.scope.nothing-queued" ["AU-09"] [ReadOnlyKey] nothing_queued,
+        "What a key without prompts:write tried to queue leaves no output" },
+    core! { "generations.isolation.output" ["ER-10", "GE-29"] [OtherAccount] foreign_output,
+        "The output of a job belongs to the caller: another account does not find it" },
+];
+
+async fn status_url(case: Case) -> Result {
+    for fields in [json!({}), json!({ "clientJobId": own_id(&case) })] {
+        let job = Job::queue(&case, fields).await?;
+        let expected = format!("{}/generations/{}/status", case.target().base_url(), job.id);
+        let url = job.answer.string("/data/statusUrl")?;
+        // An address may be written in several ways, such as with its port.
+        let same = url.parse::<Url>().ok() == expected.parse().ok();
+        job.answer.ensure(same, format!("the address {expected}"), url)?;
+    }
+    Ok(())
+}
+
+async fn no_media(case: Case) -> Result {
+    let job = Job::queue(&case, json!({})).await?;
+    let members = job.answer.at("/data")?.as_object().into_iter().flatten();
+    for (name, value) in members {
+        let inline = value.as_str().is_some_and(|text| text.starts_with("data:"));
+        job.answer.ensure(!inline, "no media in the answer", format!("media as {name}"))?;
+    }
+    let images = job.answer.at("/data")?.get("images").unwrap_or(&Value::Null);
+    let none = images.as_array().is_none_or(Vec::is_empty);
+    job.answer.ensure(none, "no images in the answer", images)?;
+    job.wait_completed().await?;
+    let answer = String::from_utf8_lossy(job.answer.body());
+    for url in job.outputs().await?.urls() {
+        let there = answer.contains(url);
+        job.answer.ensure(!there, "an answer without the output's address", url)?;
+    }
+    Ok(())
+}
+
+async fn given_id(case: Case) -> Result {
+    for id in [own_id(&case), format!("{}_Ab-9_", own_id(&case).to_uppercase())] {
+        let job = Job::queue(&case, json!({ "clientJobId": id })).await?;
+        job.answer.equals("/data/clientJobId", id)?;
+    }
+    // A server may refuse a long one (S-36), but not change it.
+    let long = format!("{}-{}", own_id(&case), "x".repeat(100));
+    let reply = job::send(&case, json!({ "clientJobId": long })).await?;
+    if reply.status_code() != 202 {
+        return reply.is_client_error("a long clientJobId").map(drop);
+    }
+    reply.equals("/data/clientJobId", long).map(drop)
+}
+
+async fn made_id(case: Case) -> Result {
+    let body = body_for_a_vault(&case, json!({})).await?;
+    let (mut ids, mut requests) = (Vec::new(), vec![String::new()]);
+    // The same request again: a new id is new, and does not follow from the request.
+    for _ in 0..2 {
+        let job = Job::submit(&case, body.clone()).await?;
+        job.answer.ensure(is_uuid(&job.id), "a UUID as clientJobId", &job.id)?;
+        requests.push(job.answer.string("/data/providerRequestId")?.to_owned());
+        ids.push(job.id);
+    }
+    check::distinct("ids of jobs", ids)?;
+    check::distinct("providerRequestIds, and no empty one", requests)
+}
+
+fn is_uuid(text: &str) -> bool {
+    let parts: Vec<_> = text.split('-').collect();
+    let lengths: Vec<_> = parts.iter().map(|part| part.len()).collect();
+    let hex = parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    lengths == [8, 4, 4, 4, 12] && hex
+}
+
+async fn nothing_queued(case: Case) -> Result {
+    let id = own_id(&case);
+    let body = body_for_a_vault(&case, json!({ "clientJobId": id })).await?;
+    let vault = body["vaultId"].as_i64().unwrap_or_default();
+    case.read_only().post("/generations", body).await?;
+    // A status of what does not exist may be 200 and say so.
+    let (refused, unknown) = (shown_status(&case, &id).await?, own_id(&case));
+    let unknown = shown_status(&case, &unknown).await?;
+    check::equal("the status of a refused generation", &refused, &unknown)?;
+    // A server may show no status and work nevertheless, most likely before the next job.
+    Job::finish(&case, json!({})).await?;
+    Outputs::in_vault(&case.vault_at(vault)).await?.counts(0).map(drop)
+}
+
+/// Status code and data of the status of a job, but for its id.
+async fn shown_status(case: &Case, id: &str) -> Result<(u16, String)> {
+    let reply = status(&case.wire(), id).await?;
+    let data = reply.at("/data").map(Value::to_string).unwrap_or_default();
+    Ok((reply.status_code(), data.replace(id, "")))
+}
+
+async fn foreign_output(case: Case) -> Result {
+    for path in Job::finish(&case, json!({})).await?.outputs().await?.paths() {
+        case.wire().get(&path).await?.status(200)?;
+        case.other().get(&path).await?.status(404)?;
+    }
+    Ok(())
+}
+
+async fn again_and_again(case: Case) -> Result {
+    let (job, wire) = (Job::queue(&case, json!({})).await?, case.wire());
+    let url = job.answer.string("/data/statusUrl")?;
+    // The key belongs nowhere but below the API root.
+    let [root, address] = [case.target().base_url(), url].map(str::parse::<Url>);
+    let path = root.ok().zip(address.ok()).and_then(|(root, url)| below(&root, &url));
+    let path = path.ok_or_else(|| job.answer.failure("a statusUrl below the API root", url))?;
+    for wait in [false, true] {
+        if wait {
+            job.wait_completed().await?;
+        }
+        for _ in 0..3 {
+            wire.get(&path).await?.status(200)?;
+        }
+    }
+    Ok(())
+}
+
+/// The path of an address below a root, if that is where it is.
+fn below(root: &Url, url: &Url) -> Option<String> {
+    let path = url.path().strip_prefix(root.path())?;
+    (root.origin() == url.origin()).then(|| path.to_owned())
+}

@@ -1,0 +1,250 @@
+//! A generation as a scenario holds it: its request, the job, the wait for its end, and what it has
+//! saved in a vault, counted as S-39 lets a fair client count. It has no scenarios of its own.
+
+use crate::case::{state, status_path};
+use crate::scenarios::prelude::*;
+
+/// Models of the provider that is built into the reference server.
+pub(crate) const PLASMA: &str = "local/plasma";
+pub(crate) const PLASMA_VIDEO: &str = "local/plasma-video";
+/// Accepts a job that then fails; nothing is saved.
+pub(crate) const FAIL: &str = "local/fail";
+/// Accepts no job.
+pub(crate) const REFUSE: &str = "local/refuse";
+
+/// How long a job may take: a little less than a scenario may.
+const TIMEOUT: Duration = Duration::from_secs(55);
+
+pub(crate) struct Job {
+    case: Case,
+    pub(crate) id: String,
+    pub(crate) vault: Option<i64>,
+    /// The response that it is queued.
+    pub(crate) answer: ApiResponse,
+}
+
+/// A request with these fields beside a model and a text no other case uses.
+pub(crate) fn body(case: &Case, fields: Value) -> Value {
+    merged(json!({ "modelId": case.image_model(), "prompt": case.name("A harbour") }), fields)
+}
+
+pub(crate) async fn body_for_a_vault(case: &Case, fields: Value) -> Result<Value> {
+    let mut body = body(case, fields);
+    body["vaultId"] = json!(case.vault().await?.id);
+    Ok(body)
+}
+
+/// Asks for a generation with these fields beside a good model and text.
+pub(crate) async fn send(case: &Case, fields: Value) -> Result<ApiResponse> {
+    case.wire().post("/generations", body(case, fields)).await
+}
+
+/// A generation with these fields is 400, and details name the field.
+pub(crate) async fn refused(case: &Case, field: &str, fields: Value) -> Result<ApiResponse> {
+    let what: String = fields.to_string().chars().take(120).collect();
+    let reply = send(case, fields).await?;
+    reply.is_bad_request_naming(field, what)?;
+    Ok(reply)
+}
+
+/// Fields for the model that fails, so that nothing is saved.
+pub(crate) fn failing(mut fields: Value) -> Value {
+    fields["modelId"] = json!(FAIL);
+    fields
+}
+
+/// Fields for a job of the built-in provider that takes so many seconds.
+pub(crate) fn slow(seconds: f64) -> Value {
+    json!({ "modelId": "local/slow", "parameters": { "seconds": seconds } })
+}
+
+/// A `clientJobId` that no other case uses, of plain letters, digits and `-`.
+pub(crate) fn own_id(case: &Case) -> String {
+    case.name("job").replace(' ', "-")
+}
+
+pub(crate) async fn status(wire: &Wire, id: &str) -> Result<ApiResponse> {
+    wire.get(&status_path(id)).await
+}
+
+/// Skips the scenario if the provider refuses the input for this model (S-38). The provider that
+/// is built into the reference server takes all inputs.
+pub(crate) fn taken_by_model(case: &Case, answer: &ApiResponse, input: &str) -> Result {
+    let (status, model) = (answer.status_code(), case.image_model());
+    if !matches!(status, 400 | 403..=499 | 502) || model == PLASMA {
+        return Ok(());
+    }
+    Err(Failure::skipped(format!(
+        "the model {model} refuses this {input} (status {status}); name another one in \
+         PROMPTARIUM_IMAGE_MODEL"
+    )))
+}
+
+/// Waits for `probe` as long as a job may take.
+pub(crate) async fn within_a_jobs_time<T, F>(
+    case: &Case,
+    what: &str,
+    probe: impl FnMut() -> F,
+) -> Result<T>
+where
+    F: Future<Output = Result<Option<T>>>,
+{
+    case.waits_for_jobs()?;
+    case.until(what, TIMEOUT, probe).await
+}
+
+impl Job {
+    /// Queues a generation with these fields for a new vault.
+    pub(crate) async fn queue(case: &Case, fields: Value) -> Result<Self> {
+        Self::submit(case, body_for_a_vault(case, fields).await?).await
+    }
+
+    /// The same with a field that not every model takes: what its provider refuses is skipped.
+    pub(crate) async fn queue_input(case: &Case, fields: Value) -> Result<Self> {
+        let names = fields.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+        let input = json_text(&names.collect::<Vec<_>>());
+        let body = body_for_a_vault(case, fields).await?;
+        let answer = case.wire().post("/generations", body.clone()).await?;
+        taken_by_model(case, &answer, &input)?;
+        Self::queued(case, &body, answer)
+    }
+
+    /// Queues a generation with these fields and waits until it is completed.
+    pub(crate) async fn finish(case: &Case, fields: Value) -> Result<Self> {
+        case.waits_for_jobs()?;
+        let job = Self::queue(case, fields).await?;
+        job.wait_completed().await?;
+        Ok(job)
+    }
+
+    pub(crate) async fn submit(case: &Case, body: Value) -> Result<Self> {
+        let answer = case.wire().post("/generations", body.clone()).await?;
+        Self::queued(case, &body, answer)
+    }
+
+    pub(crate) fn queued(case: &Case, body: &Value, answer: ApiResponse) -> Result<Self> {
+        let id = answer.status(202)?.string("/data/clientJobId")?.to_owned();
+        Ok(Self { case: case.clone(), id, vault: body["vaultId"].as_i64(), answer })
+    }
+
+    pub(crate) async fn status(&self) -> Result<ApiResponse> {
+        status(&self.case.wire(), &self.id).await
+    }
+
+    /// Waits until it is `completed`; the status that says so.
+    pub(crate) async fn wait_completed(&self) -> Result<ApiResponse> {
+        let completed = || async {
+            let reply = self.status().await?;
+            reply.status_in(200..=299)?;
+            match state(&reply).as_deref() {
+                Some("completed") => Ok(Some(reply)),
+                Some("failed") => Err(reply.failure("the job to be completed", "it has failed")),
+                _ => Ok(None),
+            }
+        };
+        let what = format!("the job {} to be completed", self.id);
+        within_a_jobs_time(&self.case, &what, completed).await
+    }
+
+    /// Waits until it has ended, well or not; its last status.
+    pub(crate) async fn wait_ended(&self) -> Result<ApiResponse> {
+        let ended = || async {
+            let reply = self.status().await?;
+            reply.status(200)?;
+            let ended = matches!(state(&reply).as_deref(), Some("completed" | "failed"));
+            Ok(ended.then_some(reply))
+        };
+        within_a_jobs_time(&self.case, &format!("the job {} to end", self.id), ended).await
+    }
+
+    pub(crate) async fn outputs(&self) -> Result<Outputs> {
+        Outputs::in_vault(&self.own_vault()?).await
+    }
+
+    pub(crate) fn own_vault(&self) -> Result<Vault> {
+        let without = || Failure::error("a job for a vault", "a request without vaultId");
+        Ok(self.case.vault_at(self.vault.ok_or_else(without)?))
+    }
+}
+
+/// How long an output may take to be live at its address.
+const LIVE: Duration = Duration::from_secs(10);
+
+pub(crate) struct Outputs {
+    pub(crate) listing: ApiResponse,
+    pub(crate) prompts: Vec<Value>,
+}
+
+impl Outputs {
+    pub(crate) async fn in_vault(vault: &Vault) -> Result<Self> {
+        let listing = vault.listing().await?;
+        let prompts = listing.array("/data")?;
+        Ok(Self { listing, prompts })
+    }
+
+    pub(crate) fn images(&self) -> Vec<&Value> {
+        self.prompts.iter().filter_map(|prompt| prompt["images"].as_array()).flatten().collect()
+    }
+
+    pub(crate) fn urls(&self) -> Vec<&str> {
+        self.images().into_iter().filter_map(|image| image["url"].as_str()).collect()
+    }
+
+    /// The number of images, or of prompts where a server shows its images in another form.
+    pub(crate) fn count(&self) -> usize {
+        match self.images().len() {
+            0 => self.prompts.len(),
+            images => images,
+        }
+    }
+
+    pub(crate) fn counts(&self, expected: usize) -> Result<&Self> {
+        let count = self.count();
+        let what = format!("{expected} outputs in the vault");
+        self.listing.ensure(count == expected, what, count)?;
+        Ok(self)
+    }
+
+    pub(crate) fn any(self) -> Result<Self> {
+        self.listing.ensure(self.count() > 0, "an output in the vault", "an empty vault")?;
+        Ok(self)
+    }
+
+    pub(crate) fn one(&self) -> Result<&Value> {
+        match &self.prompts[..] {
+            [prompt] => Ok(prompt),
+            prompts => Err(self.listing.failure("one prompt in the vault", prompts.len())),
+        }
+    }
+
+    pub(crate) fn paths(&self) -> impl Iterator<Item = String> {
+        self.prompts.iter().map(|prompt| format!("/prompts/{}", prompt["id"]))
+    }
+}
+
+/// Fetches a file without a key, as a browser does. A redirect to where it is will do, and that
+/// only some may see it (S-77).
+pub(crate) async fn fetch(case: &Case, url: &str) -> Result<ApiResponse> {
+    let base = case.target().base_url().parse::<url::Url>();
+    let whole = base.and_then(|base| base.join(url));
+    let whole = whole.map_err(|_| Failure::failed("an image with an address", url))?;
+    let ask = || async {
+        let reply = case.storage(Method::GET, whole.as_str()).send().await?;
+        let status = reply.status_code();
+        Ok(matches!(status, 200..=399 | 401 | 403).then_some(reply))
+    };
+    case.until(&format!("a file at {url}"), LIVE, ask).await
+}
+
+/// Width and height of a PNG or GIF, from its first bytes.
+pub(crate) fn size(bytes: &[u8]) -> Option<(i64, i64)> {
+    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        let side = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        Some((side(16)?.into(), side(20)?.into()))
+    } else if bytes.starts_with(b"GIF8") {
+        let side = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
+        Some((side(6)?.into(), side(8)?.into()))
+    } else {
+        None
+    }
+}

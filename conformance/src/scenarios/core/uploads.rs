@@ -1,0 +1,67 @@
+//! Uploads: the slot, the bytes to the storage, those who may not send them, and the image at
+//! its address. What holds for every field of the request is in `fields`.
+//!
+//! The pictures are real, as a storage may look into them (S-44). Where nothing
+//! may have been kept, its address is asked for it.
+
+pub(crate) mod asset;
+pub(crate) mod pictures;
+pub(crate) mod put;
+pub(crate) mod slot;
+
+use url::Url;
+
+use self::pictures::TYPES;
+use self::slot::ask;
+use crate::scenarios::prelude::*;
+
+#[rustfmt::skip]
+pub(crate) const ALL: &[Scenario] = &[
+    core! { "uploads.slot.echo" ["UP-08"] echo,
+        "contentType and size of the slot are those of the request" },
+    core! { "uploads.slot.addresses" ["UP-04", "UP-05", "UP-06", "UP-07", "UP-17"] addresses,
+        "uploadUrl and url are new web addresses in full, token fits a header, path is not empty" },
+];
+
+pub(crate) async fn slot(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse> {
+    let reply = ask(&case.wire(), content_type, size).await?;
+    reply.at("/data/uploadUrl")?;
+    Ok(reply)
+}
+
+pub(crate) async fn png_slot(case: &Case) -> Result<ApiResponse> {
+    slot(case, "image/png", 100).await
+}
+
+async fn echo(case: Case) -> Result {
+    for content_type in TYPES {
+        for size in [100, 12_345, 1_000_000] {
+            let reply = slot(&case, content_type, size).await?;
+            reply.equals("/data/contentType", content_type)?.equals("/data/size", size)?;
+        }
+    }
+    Ok(())
+}
+
+async fn addresses(case: Case) -> Result {
+    let mut seen = HashSet::new();
+    for _ in 0..4 {
+        let reply = png_slot(&case).await?;
+        let token = reply.string("/data/token")?;
+        let fits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+        let got = format!("another text, of {} bytes", token.len());
+        reply.ensure(fits, "a token of visible ASCII characters", got)?;
+        reply.ensure(!reply.string("/data/path")?.is_empty(), "a path", "an empty string")?;
+        for place in ["/data/uploadUrl", "/data/url"] {
+            let text = reply.string(place)?;
+            let is_web = |url: Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+            // A signed address must not show in a report.
+            let got = format!("another text, of {} characters", text.len());
+            let is_web = Url::parse(text).is_ok_and(is_web);
+            reply.ensure(is_web, format!("a web address at {place}"), got)?;
+            let new = seen.insert(text.to_owned());
+            reply.ensure(new, format!("a new address at {place}"), "one that was there before")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! Requests that no HTTP client would send, byte by byte. What HTTP leaves to the server is open
+//! here too. What no server may do is carry out a request it should refuse, answer twice, answer
+//! with a server error, or stop serving others.
+//!
+//! Most scenarios are a table: requests, and what must become of each of them.
+
+pub(crate) mod framing;
+pub(crate) mod head;
+pub(crate) mod json;
+pub(crate) mod pace;
+pub(crate) mod paths;
+
+use crate::exchange::RawExchange;
+use crate::ledger::Resource;
+use crate::scenarios::prelude::*;
+use crate::target::Auth;
+use crate::wire::raw::{RawRequest, Received, Socket};
+
+/// A request as it is sent, and what a failure calls it.
+type Sample = (String, Vec<u8>);
+
+/// What must become of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expect {
+    /// Refused in words or by the end of the connection. Nothing is created, also not by what
+    /// could be taken for a second request in it.
+    Refused,
+    /// It breaks off, and nothing is created.
+    Ignored,
+    /// Carried out or refused, without a server error.
+    Answered,
+    Status(u16),
+    /// Refused with this status without a body, as hyper does it.
+    Bodyless(u16),
+    /// Refused with 400, and details name the body.
+    NamesBody,
+}
+
+fn sample(what: impl Into<String>, bytes: Vec<u8>) -> Sample {
+    (what.into(), bytes)
+}
+
+/// Sends each request on a connection of its own. Others are served after each of them.
+pub(crate) async fn each(
+    case: Case,
+    expect: Expect,
+    requests: fn(&Fixture) -> Vec<Sample>,
+) -> Result {
+    let fixture = Fixture::new(&case).await?;
+    for (what, bytes) in requests(&fixture) {
+        check::with_context(what, fixture.check(expect, &bytes).await)?;
+        fixture.created().await?;
+    }
+    Ok(())
+}
+
+/// A vault of this scenario's own that prompts are created in, so that whatever a request
+/// creates, asked for or not, is found there and deleted.
+pub(crate) struct Fixture {
+    pub(crate) case: Case,
+    pub(crate) vault: i64,
+}
+
+impl Fixture {
+    pub(crate) async fn new(case: &Case) -> Result<Self> {
+        let vault = case.vault().await?.id;
+        case.ledger.track(&Auth::Main, Resource::Fork(vault));
+        Ok(Self { case: case.clone(), vault })
+    }
+
+    /// The body that creates one prompt in the vault.
+    fn body(&self) -> String {
+        let title = self.case.name("prompt");
+        json!({ "title": title, "prompt": "A lighthouse", "vaultId": self.vault }).to_string()
+    }
+
+    /// A request that creates a prompt, still without its body.
+    pub(crate) fn post(&self) -> RawRequest {
+        self.case.raw_request(&Method::POST, "/prompts")
+    }
+
+    /// The same with a JSON body that still needs a length or chunks.
+    fn typed(&self) -> RawRequest {
+        self.post().line("Content-Type: application/json")
+    }
+
+    /// A request that creates a prompt, whole and correct.
+    fn whole_post(&self) -> Vec<u8> {
+        self.post().json(&self.body())
+    }
+
+    pub(crate) fn get(&self) -> RawRequest {
+        self.case.raw_request(&Method::GET, &format!("/vaults/{}", self.vault))
+    }
+
+    /// How many prompts were created, asked on a connection that has seen nothing odd.
+    async fn created(&self) -> Result<usize> {
+        Ok(self.case.vault_at(self.vault).members().await?.len())
+    }
+
+    async fn has_created(&self, expected: usize) -> Result {
+        check::equal("the number of prompts created", &self.created().await?, &expected)
+    }
+
+    pub(crate) async fn send(&self, bytes: impl AsRef<[u8]>) -> Result<Socket> {
+        let mut socket = self.case.socket().await?;
+        socket.send(bytes).await?;
+        Ok(socket)
+    }
+
+    /// Sends the request on a connection of its own.
+    pub(crate) async fn check(&self, expect: Expect, bytes: &[u8]) -> Result {
+        let mut socket = self.send(bytes).await?;
+        match expect {
+            Expect::Ignored => {}
+            Expect::Answered => return answered(socket.next().await?).map(drop),
+            Expect::Status(status) => return socket.response().await?.status(status).map(drop),
+            Expect::Refused => refused(socket.next().await?).map(drop)?,
+            Expect::Bodyless(status) => {
+                let reply = socket.response().await?;
+                let length = format!("{} bytes", reply.body().len());
+                reply.status(status)?.ensure(reply.body().is_empty(), "no body", length)?;
+            }
+            Expect::NamesBody => {
+                socket.response().await?.status(400)?.string("/details/body")?;
+            }
+        }
+        nothing_follows(socket).await?;
+        self.has_created(0).await
+    }
+}
+
+/// Runs an attempt again while the target is busy: a socket repeats nothing by itself (S-62).
+pub(crate) async fn unless_busy<F>(case: Case, attempt: impl Fn(Fixture) -> F) -> Result
+where
+    F: Future<Output = Result>,
+{
+    for pause in [100, 400, 1600] {
+        match attempt(Fixture::new(&case).await?).await {
+            Err(Failure { exchange: Some(RawExchange { response: Some(reply), .. }), .. })
+                if reply.status.as_u16() == 429 =>
+            {
+                tokio::time::sleep(Duration::from_millis(pause)).await;
+            }
+            ended => return ended,
+        }
+    }
+    attempt(Fixture::new(&case).await?).await
+}
+
+/// Refused, by a response that says so or without one.
+fn refused(received: Received) -> Result<Received> {
+    if let Received::Response(reply) = &received {
+        let status = reply.status_code();
+        let expected = "a status of 400 to 499 or the end of the connection";
+        reply.ensure(is_refusal(status), expected, format!("status {status}"))?;
+    }
+    Ok(received)
+}
+
+/// 4xx, and the two of the 5xx that say the request asks for what the server does not speak.
+fn is_refusal(status: u16) -> bool {
+    matches!(status, 400..=499 | 501 | 505)
+}
+
+fn answered(received: Received) -> Result<Received> {
+    if succeeded(&received) { Ok(received) } else { refused(received) }
+}
+
+fn succeeded(received: &Received) -> bool {
+    matches!(received, Received::Response(reply) if reply.is_success())
+}
+
+/// Nothing more is carried out on this connection.
+async fn nothing_follows(mut socket: Socket) -> Result {
+    socket.finish().await;
+    loop {
+        match socket.next().await? {
+            Received::Closed => return Ok(()),
+            received => refused(received)?,
+        };
+    }
+}
+
+/// A response that must be there, carried out or refused.
+async fn answer(socket: &mut Socket) -> Result<ApiResponse> {
+    match answered(socket.next().await?)? {
+        Received::Response(reply) => Ok(reply),
+        Received::Closed => Err(socket.failure("an answer", "the end of the connection")),
+    }
+}
+
+fn chunked(body: &str) -> String {
+    format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
+}

@@ -1,0 +1,211 @@
+//! What is refused, with which status, and what the refusal says: its body, whatever the call and
+//! the status, and what `details` hold (S-60); paths and methods that the API does not have (S-59,
+//! S-61), and path ids that can be none (S-58); and which of two mistakes is reported (S-56).
+
+use crate::scenarios::core::errors::{names_exactly, paths};
+use crate::scenarios::endpoints::{
+    self, CONTENTS, Endpoint, Ids, MOVE, PROMPT, SAVE, VAULT, absent, each_refusal,
+};
+use crate::scenarios::prelude::*;
+
+#[rustfmt::skip]
+pub(crate) const ALL: &[Scenario] = &[
+    reference! { "errors.shape.exact" ["ER-01", "ER-03", "EN-03"] ("S-59", "S-60", "S-68")
+        |case| each_refusal(case, exact),
+        "Every error is JSON with data, error and details only; details are empty unless 400" },
+    reference! { reads "errors.details.query" ["ER-03"] ("S-60") query,
+        "A 400 maps every failing query parameter to one message, all at once" },
+    reference! { "errors.method.not-allowed" ["ER-01"] ("S-61") not_allowed,
+        "Another method than those of a path is 405 with Allow; OPTIONS is 204, HEAD is as GET" },
+    reference! { "errors.path.unknown" ["ER-01"] ("S-54", "S-61") unknown,
+        "A path that is not exactly one of the API is 404 with the error body, key or no key" },
+    reference! { "errors.path-id.no-integer" ["ER-08"] ("S-58") no_integer,
+        "A path id that is no plain decimal integer, negative or too large is 404" },
+    reference! { "errors.order.key-before-rest" ["AU-02"] ("S-56") key_before_rest,
+        "A missing key is reported after a wrong method, before faults of ids, type and body" },
+    reference! { "errors.order.scope-before-rest" ["AU-07", "AU-08", "AU-09", "AU-10"] ("S-56")
+        [ReadOnlyKey]
+        |case| unauthorized(case, Case::read_only, |endpoint| !endpoint.reads()),
+        "The lack of scope is reported before faults of ids, content type and body" },
+    reference! { "errors.order.type-body-ids" ["EN-02", "ER-05", "ER-08"] ("S-56") type_body_ids,
+        "Faults are reported in this order: content type, body, id in the path, id in the body" },
+];
+
+fn exact(reply: &ApiResponse) -> Result {
+    let value = reply.header("content-type");
+    let essence = value.split(';').next().unwrap_or(value);
+    reply.ensure(essence == "application/json", "application/json", value)?;
+    reply.has_only("", &["data", "error", "details"])?;
+    if reply.status_code() != 400 {
+        reply.equals("/details", json!({}))?;
+    }
+    Ok(())
+}
+
+async fn query(case: Case) -> Result {
+    for (query, fields) in [
+        // A cursor belongs to its filters and can be judged only where they are right.
+        ("limit=0&vaultId=a&type=b", &["limit", "vaultId", "type"][..]),
+        ("limit=0&cursor=c", &["limit", "cursor"]),
+        ("limit=5&type=b", &["type"]),
+    ] {
+        names_exactly(&case.wire().get(&format!("/prompts?{query}")).await?, fields)?;
+    }
+    Ok(())
+}
+
+/// The body of an error in which no field is at fault (S-59, S-60).
+pub(super) fn error_body(reply: &ApiResponse) -> Result {
+    reply.equals("/data", json!(null))?.equals("/details", json!({}))?.string("/error").map(drop)
+}
+
+async fn not_allowed(case: Case) -> Result {
+    let wire = case.wire();
+    let (ids, all) = paths(&case).await?;
+    let before = ids.state(&wire).await?;
+    // What the service has besides, for sessions (S-46).
+    let besides = [("/api-keys", "GET"), ("/api-keys", "POST"), ("/api-keys/p1", "DELETE")];
+    let listed = all.iter().map(|endpoint| (endpoint.path.as_str(), endpoint.method.as_str()));
+    let listed: BTreeSet<_> = listed.chain(besides).collect();
+    for path in listed.iter().map(|(path, _)| *path).collect::<BTreeSet<_>>() {
+        let on_path = listed.iter().filter(|(other, _)| *other == path);
+        let mut allowed: BTreeSet<_> = on_path.map(|(_, method)| *method).collect();
+        allowed.insert("OPTIONS");
+        if allowed.contains("GET") {
+            allowed.insert("HEAD");
+            let head = wire.call(Method::HEAD, path).send().await?;
+            head.ensure(head.status_code() != 405, "HEAD where GET is", head.status_code())?;
+        }
+        let options = case.anonymous().call(Method::OPTIONS, path).send().await?;
+        has_methods(options.status(204)?, &allowed)?;
+        // A server that mistakes the method for another one would do something with this body.
+        let body = all.iter().filter(|other| other.path == path).find_map(|one| one.body.as_ref());
+        let others = "GET POST PUT PATCH DELETE HEAD TRACE".split(' ');
+        for method in others.filter(|method| !allowed.contains(method)) {
+            let call = wire.call(method.parse().unwrap_or_default(), path);
+            let reply = match body.filter(|_| method != "HEAD") {
+                Some(body) => call.json(body).send().await?,
+                None => call.send().await?,
+            };
+            reply.status(405)?;
+            has_methods(&reply, &allowed)?;
+            if method != "HEAD" {
+                error_body(&reply)?;
+            }
+        }
+    }
+    check::equal("what was there", &ids.state(&wire).await?, &before)
+}
+
+fn has_methods(reply: &ApiResponse, allowed: &BTreeSet<&str>) -> Result {
+    let got: BTreeSet<_> = reply.header("allow").split(", ").collect();
+    reply
+        .ensure(got == *allowed, format!("Allow {}", json_text(&allowed)), json_text(&got))
+        .map(drop)
+}
+
+async fn unknown(case: Case) -> Result {
+    const PATHS: &str = "/ /nowhere /prompt /prompts/1/pin /prompts/1/save/2 /vaults/1/save \
+        /vaults/1/fork/2 /vaults/1/prompts/2/unpin /api-keys/1/2";
+    const SPELLINGS: &str = "/Prompts /VAULTS //prompts /vaults//prompts /vaults//{vaultId} \
+        /Vaults/{vaultId} /vaults/{vaultId}/Prompts /vaults/{vaultId};a=b /prompts/{promptId}.json \
+        /prompts%2F{promptId}";
+    for path in PATHS.split(' ') {
+        for wire in [case.wire(), case.anonymous()] {
+            for method in [Method::GET, Method::POST, Method::DELETE, Method::OPTIONS] {
+                let reply = wire.call(method, path).send().await?;
+                error_body(reply.status(404)?)?;
+            }
+        }
+    }
+    let wire = case.wire();
+    let ids = Ids::make(&case).await?;
+    let before = ids.state(&wire).await?;
+    for mut endpoint in endpoints::all(&case, &ids) {
+        endpoint.path.push('/');
+        error_body(endpoint.send(&wire).await?.status(404)?)?;
+    }
+    for path in SPELLINGS.split(' ') {
+        wire.get(&ids.in_path(path)).await?.status(404)?;
+    }
+    check::equal("what was there", &ids.state(&wire).await?, &before)
+}
+
+async fn no_integer(case: Case) -> Result {
+    // A segment of dots alone is resolved by the HTTP client and never sent.
+    const SEGMENTS: &str = "abc 0 -1 1.0 1e3 0x1 +1 1,2 1;2 %201 1%20 %00 %FF null true * %D9%A1 \
+        9223372036854775808 -9223372036854775809 99999999999999999999999999";
+    let wire = case.wire();
+    let ids = Ids::make(&case).await?;
+    for segment in SEGMENTS.split_whitespace() {
+        for endpoint in endpoints::all(&case, &ids) {
+            for name in ["{promptId}", "{vaultId}", "{vaultPromptId}"] {
+                if endpoint.template.contains(name) {
+                    let template = endpoint.template.replace(name, segment);
+                    let odd = Endpoint { path: ids.in_path(&template), ..endpoint.clone() };
+                    check::with_context(segment, odd.send(&wire).await?.status(404))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every endpoint with an absent id, an id that is no integer, and a body
+/// that is neither JSON nor announced as such, all answered 401.
+async fn unauthorized(case: Case, wire: fn(&Case) -> Wire, of: fn(&Endpoint) -> bool) -> Result {
+    let wire = &wire(&case);
+    let ids = Ids::make(&case).await?.absent();
+    let all = endpoints::all(&case, &ids).into_iter().chain(endpoints::beyond(&case));
+    for endpoint in all.chain([endpoints::create_key(&case)]).filter(of) {
+        endpoint.send(wire).await?.status(401)?;
+        let call = |path: &str| wire.call(endpoint.method.clone(), path);
+        call(&endpoint.path).body("text/plain", "{").send().await?.status(401)?;
+        call(&endpoint.path).body("application/json", "{").send().await?.status(401)?;
+        let odd = endpoint.template.replace(['{', '}'], "");
+        call(&odd).send().await?.status(401)?;
+    }
+    Ok(())
+}
+
+async fn key_before_rest(case: Case) -> Result {
+    for path in ["/prompts", "/prompts/1", "/vaults/abc", "/vaults/1/prompts/2/pin", "/api-keys"] {
+        case.anonymous().call(Method::PUT, path).send().await?.status(405)?;
+    }
+    case.anonymous().get("/prompts?limit=0").await?.status(401)?;
+    unauthorized(case, Case::anonymous, |_| true).await
+}
+
+async fn type_body_ids(case: Case) -> Result {
+    let wire = case.wire();
+    let large = vec![b' '; 5 * 1024 * 1024];
+    let call = wire.call(Method::POST, "/prompts");
+    call.body("text/plain", large).send().await?.status(415)?;
+    let there = Ids::make(&case).await?;
+    let ids = there.absent();
+    for endpoint in endpoints::all(&case, &ids).iter().filter(|endpoint| endpoint.body.is_some()) {
+        let call = wire.call(endpoint.method.clone(), &endpoint.path);
+        call.body("text/plain", "{").send().await?.status(415)?;
+    }
+    for (method, template, body) in [
+        (Method::PATCH, PROMPT, json!({ "title": 5 })),
+        (Method::POST, SAVE, json!({})),
+        (Method::PATCH, VAULT, json!({ "name": 5 })),
+        (Method::POST, CONTENTS, json!({ "promptIds": [] })),
+        (Method::POST, MOVE, json!({ "targetVaultId": 0 })),
+    ] {
+        wire.call(method, &ids.in_path(template)).json(&body).send().await?.status(400)?;
+    }
+    let none = Ids {
+        addable_prompt: absent(there.addable_prompt),
+        second_vault: absent(there.second_vault),
+        ..ids
+    };
+    for endpoint in endpoints::all(&case, &none) {
+        if endpoint.names_an_id() && endpoint.body.is_some() {
+            check::with_context("both ids name nothing", endpoint.send(&wire).await?.status(404))?;
+        }
+    }
+    let change = json!({ "promptType": "image", "vaultId": none.second_vault });
+    case.prompt_at(none.prompt).update(change).await?.status(404).map(drop)
+}

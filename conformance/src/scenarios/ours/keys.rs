@@ -1,0 +1,213 @@
+//! Keys and sessions of a browser (S-46): what a key looks like, and who may create one.
+
+pub(super) mod life;
+
+use http::header::SET_COOKIE;
+
+use crate::case::session::send_code;
+use crate::scenarios::core::auth::{main_bearer, main_key};
+use crate::scenarios::core::keys::parts_of;
+use crate::scenarios::endpoints::{self, Ids};
+use crate::scenarios::prelude::*;
+
+#[rustfmt::skip]
+pub(crate) const ALL: &[Scenario] = &[
+    reference! { "keys.create.status" ["KE-05"] ("S-46") [ReadOnlyKey] status,
+        "Creating, listing and revoking keys without a session answer 401 with or without a key" },
+    reference! { reads "keys.form.alphabet" ["KE-01"] ("S-49") alphabet,
+        "Public id and secret are letters and digits" },
+    reference! { "keys.session.cookie" ["KE-05"] ("S-81") [Session] cookie,
+        "The cookie is HttpOnly, SameSite=Lax, for every path, and over HTTPS Secure, __Host-" },
+    reference! { "keys.session.other-cookies" ["KE-05"] ("S-81") [Session] other_cookies,
+        "Other cookies, the right one twice, and a sign-in code that was used are 401" },
+    reference! { "keys.session.not-beside-a-key" ["AU-02", "KE-05"] ("S-46", "S-81") [Session]
+        not_beside_a_key,
+        "A key beside the session is 401 for keys, and a session is no key for other endpoints" },
+    reference! { "keys.session.cross-site" ["KE-05"] ("S-81") [Session] cross_site,
+        "A request from a page of another site is 403 and changes nothing" },
+];
+
+/// A key that the scenario has made in the run's session.
+struct NewKey {
+    case: Case,
+    session: Wire,
+    id: String,
+    key: String,
+    answer: ApiResponse,
+}
+
+impl NewKey {
+    async fn make(case: &Case, scopes: &[&str]) -> Result<Self> {
+        let session = case.session().await?;
+        let body = json!({ "name": case.name("key"), "scopes": scopes });
+        let answer = session.post("/api-keys", body).await?;
+        answer.success()?;
+        let text = |place| answer.string(place).map(str::to_owned);
+        let (id, key) = (text("/data/publicId")?, text("/data/key")?);
+        Ok(Self { case: case.clone(), session, id, key, answer })
+    }
+
+    fn path(&self) -> String {
+        format!("/api-keys/{}", self.id)
+    }
+
+    async fn revoke(&self) -> Result<ApiResponse> {
+        self.session.delete(&self.path()).await
+    }
+
+    /// `GET /prompts` with this key.
+    async fn read(&self) -> Result<ApiResponse> {
+        self.call(Method::GET, "/prompts").send().await
+    }
+
+    /// `POST /vaults` with this key.
+    async fn write(&self) -> Result<ApiResponse> {
+        let body = json!({ "name": self.case.name("vault") });
+        self.call(Method::POST, "/vaults").json(&body).send().await
+    }
+
+    /// What it makes is deleted with the key of the account under test.
+    fn call(&self, method: Method, path: &str) -> Call {
+        let call = self.case.wire().call(method, path);
+        call.header("authorization", format!("Bearer {}", self.key))
+    }
+
+    async fn listed(&self) -> Result<Value> {
+        let list = self.session.get("/api-keys").await?;
+        let found = list.status(200)?.array("/data")?.into_iter().find(|one| self.is(one));
+        found.ok_or_else(|| list.failure("the key in the list", "no such entry"))
+    }
+
+    fn is(&self, record: &Value) -> bool {
+        record["publicId"] == self.id
+    }
+
+    /// The record of its creation, without the key.
+    fn record(&self) -> Result<Value> {
+        let mut record = self.answer.at("/data")?.clone();
+        if let Some(fields) = record.as_object_mut() {
+            fields.remove("key");
+        }
+        Ok(record)
+    }
+}
+
+fn is_plain(part: &str) -> bool {
+    !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+async fn alphabet(case: Case) -> Result {
+    let (_, id, secret) = parts_of(main_key(&case))?;
+    // A failure must not show them.
+    check::ensure(is_plain(id), "letters and digits in the public id", "other characters")?;
+    check::ensure(is_plain(secret), "letters and digits in the secret", "other characters")
+}
+
+async fn cookie(case: Case) -> Result {
+    let session = case.signed_in().await?;
+    let sign_in = ApiResponse::of(&session.sign_in)?;
+    // There may be a second one for the port.
+    let lines: Vec<_> = sign_in.headers().get_all(SET_COOKIE).iter().collect();
+    sign_in.ensure(!lines.is_empty(), "a cookie", "none")?;
+    let secure = case.target().config.base_url.scheme() == "https";
+    for line in lines.iter().filter_map(|line| line.to_str().ok()) {
+        let attributes: Vec<_> =
+            line.split(';').skip(1).map(|one| one.trim().to_ascii_lowercase()).collect();
+        let expected = ["path=/", "httponly", "samesite=lax"].into_iter();
+        for expected in expected.chain(secure.then_some("secure")) {
+            let there = attributes.iter().any(|one| one == expected);
+            sign_in.ensure(there, format!("a cookie with {expected}"), attributes.join("; "))?;
+        }
+        let name = line.split('=').next().unwrap_or_default();
+        let bound = !secure || name.starts_with("__Host-");
+        sign_in.ensure(bound, "a name that begins with __Host-", name)?;
+    }
+    Ok(())
+}
+
+/// A call with this cookie and nothing else that a browser would add.
+fn with_cookie(case: &Case, method: Method, path: &str, cookie: &str) -> Call {
+    case.anonymous().call(method, path).header("cookie", cookie)
+}
+
+async fn other_cookies(case: Case) -> Result {
+    let cookie = &case.signed_in().await?.cookie;
+    let (start, last) = cookie.split_at(cookie.len() - 1);
+    let other = if last == "A" { "B" } else { "A" };
+    for (name, cookie) in [
+        ("the last character exchanged", format!("{start}{other}")),
+        ("the last character missing", start.to_owned()),
+        ("one character more", format!("{cookie}A")),
+        ("another name", format!("x{cookie}")),
+        ("the right one twice", format!("{cookie}; {cookie}")),
+    ] {
+        let reply = with_cookie(&case, Method::GET, "/api-keys", &cookie).send().await?;
+        check::with_context(name, reply.status(401))?;
+    }
+    let reply = send_code(&case).await?;
+    let set = reply.status(401)?.headers().contains_key(SET_COOKIE);
+    reply.ensure(!set, "no cookie", "a Set-Cookie header").map(drop)
+}
+
+async fn not_beside_a_key(case: Case) -> Result {
+    let new = NewKey::make(&case, &[]).await?;
+    let body = json!({ "name": case.name("key"), "scopes": [] });
+    let all = "/api-keys";
+    for (method, path) in [(Method::POST, all), (Method::GET, all), (Method::DELETE, &new.path())] {
+        let call = new.session.call(method, path).header("authorization", main_bearer(&case));
+        call.json(&body).send().await?.status(401)?;
+    }
+    let ids = Ids::make(&case).await?;
+    for endpoint in endpoints::all(&case, &ids) {
+        endpoint.send(&new.session).await?.status(401)?;
+    }
+    Ok(())
+}
+
+async fn cross_site(case: Case) -> Result {
+    let new = NewKey::make(&case, &[]).await?;
+    let cookie = &case.signed_in().await?.cookie;
+    let own = case.target().config.base_url.origin().ascii_serialization();
+    let body = json!({ "name": case.name("forged"), "scopes": [] });
+    for headers in [
+        &[][..],
+        &[("sec-fetch-site", "cross-site")],
+        &[("sec-fetch-site", "same-site")],
+        &[("sec-fetch-site", "cross-site"), ("origin", &own)],
+        &[("origin", "https://elsewhere.example")],
+        &[("origin", "null")],
+        &[("referer", &own)],
+    ] {
+        for (method, path) in [(Method::POST, "/api-keys"), (Method::DELETE, &new.path())] {
+            let mut call = with_cookie(&case, method, path, cookie);
+            for (header, value) in headers {
+                call = call.header(header, value);
+            }
+            let reply = call.json(&body).send().await?;
+            check::with_context(json_text(&headers), reply.status(403))?;
+        }
+    }
+    let list = new.session.get("/api-keys").await?;
+    let entries = list.status(200)?.array("/data")?;
+    let done = entries
+        .iter()
+        .find(|one| one["name"] == body["name"] || (new.is(one) && !one["revokedAt"].is_null()));
+    let expected = "nothing created or revoked by what was refused";
+    list.ensure(done.is_none(), expected, json_text(&done))?;
+    let call = with_cookie(&case, Method::POST, "/api-keys", cookie).header("origin", own);
+    let body = json!({ "name": case.name("key"), "scopes": [] });
+    call.json(&body).send().await?.status(201).map(drop)
+}
+
+async fn status(case: Case) -> Result {
+    for wire in [case.wire(), case.read_only(), case.anonymous()] {
+        for body in [json!({ "name": "n", "scopes": ["prompts:write"] }), json!({}), json!([])] {
+            let reply = wire.post("/api-keys", body).await?;
+            reply.status(401)?.equals("/data", json!(null))?.equals("/details", json!({}))?;
+        }
+        wire.post_empty("/api-keys").await?.status(401)?;
+        wire.get("/api-keys").await?.status(401)?;
+        wire.delete("/api-keys/p1").await?.status(401)?;
+    }
+    Ok(())
+}
