@@ -31,7 +31,7 @@ use tokio_postgres::{Client, NoTls};
 use self::account::{Account, Marks, client, integer};
 use self::step::{IN_A_LARGE_ACCOUNT, compare_all};
 
-type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
+type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const SMALL: usize = 1_000;
 /// Of the large account, unless PROMPTARIUM_BENCH_PROMPTS has another number.

@@ -46,6 +46,7 @@ struct Data {
     accounts: BTreeMap<AccountId, Account>,
     /// API keys, revoked ones too.
     keys: BTreeMap<KeyId, KeyRecord>,
+    by_public_id: HashMap<Box<str>, KeyId>,
     sessions: BTreeMap<KeyId, Session>,
     /// One-time codes by their digests.
     codes: HashMap<[u8; 32], Code>,
@@ -57,13 +58,22 @@ struct Data {
 struct Shared {
     clock: Clock,
     vaults_max: usize,
-    /// Of whatever kind.
-    last_id: Arc<AtomicI64>,
+    /// Of each [`Kind`].
+    last_ids: Arc<[AtomicI64; 4]>,
+}
+
+/// Kinds of ids that are counted on their own, as a database does.
+#[derive(Clone, Copy)]
+enum Kind {
+    Prompt,
+    Vault,
+    Membership,
+    Other,
 }
 
 impl Shared {
-    fn next_id(&self) -> i64 {
-        self.last_id.fetch_add(1, Relaxed) + 1
+    fn next_id(&self, kind: Kind) -> i64 {
+        self.last_ids[kind as usize].fetch_add(1, Relaxed) + 1
     }
 }
 
@@ -138,7 +148,7 @@ impl Data {
 
     /// Creates an account with its General vault.
     fn create_account(&mut self, name: &str) -> AccountId {
-        let id = AccountId(self.shared.next_id());
+        let id = AccountId(self.shared.next_id(Kind::Other));
         let shared = self.shared.clone();
         let mut account = Account { id, name: name.into(), shared, ..Account::default() };
         let visibility = VaultVisibility::Private;

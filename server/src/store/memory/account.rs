@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use tokio::sync::Mutex;
 
-use super::Shared;
+use super::{Kind, Shared};
 use crate::domain::{
     AccountId, JobRecord, JobState, Membership, NewPrompt, PromptImage, PromptInputs, PromptRecord,
     SharedPrompt, VaultRecord, slug,
@@ -109,7 +109,7 @@ impl Account {
 
     /// Adds a prompt with a new id, in no vault.
     pub(super) fn insert_prompt(&mut self, record: PromptRecord, inputs: PromptInputs) -> PromptId {
-        let id = PromptId::new(self.shared.next_id());
+        let id = PromptId::new(self.shared.next_id(Kind::Prompt));
         let shown = Arc::new(PromptRecord { id, vault_ids: Vec::new(), ..record });
         self.prompts.insert(id, StoredPrompt { shown, inputs });
         id
@@ -127,7 +127,7 @@ impl Account {
 
     /// Adds an empty vault with a new id and slug.
     pub(super) fn insert_vault(&mut self, record: VaultRecord) -> &mut Vault {
-        let id = VaultId::new(self.shared.next_id());
+        let id = VaultId::new(self.shared.next_id(Kind::Vault));
         let record = VaultRecord { id, slug: self.free_slug(&record.name, None), ..record };
         self.vaults.entry(id).or_insert(Vault { record, members: BTreeMap::new() })
     }
@@ -159,7 +159,7 @@ impl Account {
             return None;
         };
         Arc::make_mut(prompt).vault_ids.insert(index, vault_id);
-        let membership = VaultPromptId::new(self.shared.next_id());
+        let membership = VaultPromptId::new(self.shared.next_id(Kind::Membership));
         vault.members.insert(membership, Member { prompt: prompt_id, pin: None });
         Some(membership)
     }
@@ -169,7 +169,7 @@ impl Account {
     }
 
     pub(super) fn set_pinned(&mut self, at: Membership, pinned: bool) -> Result<()> {
-        let pin = pinned.then(|| self.shared.next_id());
+        let pin = pinned.then(|| self.shared.next_id(Kind::Other));
         let member = self.member_mut(at)?;
         if member.pin.is_some() != pinned {
             member.pin = pin;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{Data, MemoryStore};
+use super::{Data, Kind, MemoryStore};
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, SessionRecord};
 use crate::limits::{
     API_KEYS_MAX, LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME,
@@ -30,7 +30,7 @@ pub(super) struct Code {
 
 impl Data {
     fn key(&self, public_id: &str) -> Option<&KeyRecord> {
-        self.keys.values().find(|key| *key.public_id == *public_id)
+        self.keys.get(self.by_public_id.get(public_id)?)
     }
 
     fn keys_of(&self, account: AccountId) -> impl Iterator<Item = &KeyRecord> {
@@ -41,7 +41,7 @@ impl Data {
         if self.key(&new.public_id).is_some() {
             return Err(StoreError::KeyTaken);
         }
-        let (id, created_at) = (KeyId(self.shared.next_id()), self.shared.clock.now());
+        let (id, created_at) = (KeyId(self.shared.next_id(Kind::Other)), self.shared.clock.now());
         let key = KeyRecord {
             id,
             account,
@@ -53,6 +53,7 @@ impl Data {
             last_used_at: None,
             revoked_at: new.revoked.then_some(created_at),
         };
+        self.by_public_id.insert(key.public_id.clone(), id);
         self.keys.insert(id, key.clone());
         Ok(key)
     }
@@ -125,9 +126,9 @@ impl KeyStore for MemoryStore {
 
     async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<KeyRecord> {
         let mut data = self.locked(caller)?;
-        let is_meant =
-            |key: &&mut KeyRecord| key.account == caller.account && *key.public_id == *public_id;
-        let key = data.keys.values_mut().find(is_meant).ok_or(StoreError::NotFound)?;
+        let Data { keys, by_public_id, .. } = &mut *data;
+        let key = by_public_id.get(public_id).and_then(|id| keys.get_mut(id));
+        let key = key.filter(|key| key.account == caller.account).ok_or(StoreError::NotFound)?;
         key.revoked_at.get_or_insert(self.clock.now());
         Ok(key.clone())
     }
@@ -154,7 +155,7 @@ impl SessionStore for MemoryStore {
         let (mut data, now) = (self.data.write(), self.clock.now());
         let code = data.codes.remove(&code).filter(|code| code.expires_at > now);
         let Some(Code { account, .. }) = code else { return Ok(None) };
-        let id = KeyId(data.shared.next_id());
+        let id = KeyId(data.shared.next_id(Kind::Other));
         let record = SessionRecord {
             id,
             account,
