@@ -35,6 +35,8 @@ impl AccountStore for MemoryStore {
         let (mut data, id) = (self.locked(caller)?, caller.account);
         data.accounts.remove(&id);
         data.keys.retain(|_, key| key.account != id);
+        let Data { by_public_id, keys, .. } = &mut *data;
+        by_public_id.retain(|_, id| keys.contains_key(id));
         data.sessions.retain(|_, session| session.record.account != id);
         data.codes.retain(|_, code| code.account != id);
         Ok(())
