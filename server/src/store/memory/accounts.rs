@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 
-use super::MemoryStore;
+use super::{Data, MemoryStore};
 use super::account::later;
 use super::vaults::listed;
 use crate::domain::{
