@@ -8,13 +8,12 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::config::{Config, SeedKey};
 use crate::domain::{NewKey, PublicUrl, Scopes};
 use crate::generate::Provider;
 use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks};
-use crate::store::{Cause, Store};
+use crate::store::Cause;
 
 /// The same for all embedded servers. Files are in memory also beside a database.
 const FLAGS: [&str; 3] = ["--blob-store=memory:", "--drain-delay=0", "--drain-timeout=5"];
@@ -151,7 +150,7 @@ impl EmbeddedServerBuilder {
 
     /// Uses this store, which has a clock of its own, instead of a new one in memory.
     #[cfg(feature = "test-support")]
-    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+    pub fn store(mut self, store: Arc<dyn crate::store::Store>) -> Self {
         self.parts.store = Some(store);
         self
     }
@@ -172,7 +171,7 @@ impl EmbeddedServerBuilder {
 
     /// Uses this blob store instead of a new one in memory.
     #[cfg(feature = "test-support")]
-    pub fn blobs(mut self, blobs: Blobs) -> Self {
+    pub fn blobs(mut self, blobs: crate::blobs::Blobs) -> Self {
         self.parts.blobs = Some(blobs);
         self
     }
