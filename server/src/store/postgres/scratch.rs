@@ -34,21 +34,26 @@ pub struct ScratchDatabase {
     name: String,
 }
 
+/// Why there is no database to test with.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no database to test with: {0}")]
+pub struct NoScratch(#[from] Cause);
+
 impl ScratchDatabase {
     /// Creates one with the schema that this program knows.
     ///
     /// # Errors
     /// If there is no server for it.
-    pub async fn create() -> Result<Self, Cause> {
-        Self::copy(TEMPLATE.get_or_try_init(template).await?).await
+    pub async fn create() -> Result<Self, NoScratch> {
+        Ok(Self::copy(TEMPLATE.get_or_try_init(template).await?).await?)
     }
 
     /// Creates one without a schema.
     ///
     /// # Errors
     /// If there is no server for it.
-    pub async fn empty() -> Result<Self, Cause> {
-        Self::copy("template0").await
+    pub async fn empty() -> Result<Self, NoScratch> {
+        Ok(Self::copy("template0").await?)
     }
 
     async fn copy(template: &str) -> Result<Self, Cause> {
@@ -79,7 +84,9 @@ fn url_of(database: Option<&str>) -> Result<String, Cause> {
     let unset = "is not set; script/test starts a PostgreSQL server and sets it";
     let text = std::env::var(VARIABLE).map_err(|_| format!("{VARIABLE} {unset}"))?;
     let mut url = Url::parse(&text)?;
-    database.map(|name| url.set_path(name));
+    if let Some(name) = database {
+        url.set_path(name);
+    }
     Ok(url.into())
 }
 
