@@ -95,7 +95,8 @@ pub(crate) async fn write(mut visit: Visit<'_>) -> HandlerResult {
         Some(of) => values_of(&visit, of).await?,
         None => visit.entered.clone(),
     };
-    visit.form(values, visit.once(written), |entered| form(&visit, id, entered)).await
+    let written = Box::pin(visit.once(written));
+    visit.form(values, written, |entered| form(&visit, id, entered)).await
 }
 
 async fn form(visit: &Visit<'_>, id: Option<PromptId>, mut entered: Entered) -> HandlerResult {
