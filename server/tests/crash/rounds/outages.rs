@@ -77,6 +77,7 @@ impl Deployment {
             // The window in which it was reached began earlier.
             assert!(elapsed <= limit + WINDOW, "no full speed within {limit:?}: {speeds}");
             if after >= FULL * before {
+                let first = first.unwrap_or(elapsed);
                 println!("first write within {first:.1?}, full speed in {elapsed:.1?}; {speeds}");
                 return;
             }
