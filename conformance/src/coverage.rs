@@ -47,7 +47,6 @@ pub struct ClauseLine {
     pub faults: Vec<&'static str>,
 }
 
-/// Every clause, in the order of the text.
 pub fn clauses() -> Vec<ClauseLine> {
     let quotes = spec::spec().quotes.iter();
     quotes.flat_map(|quote| quote.clauses.iter().map(|clause| line(quote, clause))).collect()
@@ -70,7 +69,6 @@ fn line(quote: &'static Quote, clause: &'static Clause) -> ClauseLine {
     }
 }
 
-/// Every rule, in the order of `docs/reference/api.md`.
 pub fn matrix() -> Vec<Line> {
     let line = |rule: rules::Rule| Line {
         rule: rule.id,

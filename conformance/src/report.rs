@@ -45,15 +45,11 @@ pub enum Verdict {
 pub struct Totals {
     /// All that were selected and have a record.
     pub scenarios: usize,
-    /// The target did what the rules ask for.
     pub passed: usize,
-    /// It did not.
     pub failed: usize,
     /// Could not be tested, as a call they build on failed.
     pub blocked: usize,
-    /// Did not run.
     pub skipped: usize,
-    /// Came to no verdict.
     pub errors: usize,
     /// Failed as the list of known failures says.
     pub known: usize,
@@ -64,11 +60,8 @@ pub struct Totals {
 /// What the scenarios of one profile came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ProfileVerdict {
-    /// The profile.
     pub profile: Profile,
-    /// What it came to.
     pub verdict: Verdict,
-    /// How many of its scenarios came to what.
     pub totals: Totals,
 }
 
@@ -81,21 +74,17 @@ pub struct Report {
     pub suite: String,
     /// The API root that was asked.
     pub target: String,
-    /// The profiles that were asked for.
     pub profiles: Vec<Profile>,
     /// The filters that were given; none means every scenario of the profile.
     pub filters: Vec<String>,
     /// Ids and beginnings of ids that were left out.
     pub excluded: Vec<String>,
-    /// The seed of the order.
     pub seed: u64,
     /// The id in the names of everything the run created.
     pub run_id: String,
     /// When it began (RFC 3339, UTC).
     pub started_at: String,
-    /// How long it took so far.
     pub duration_ms: u64,
-    /// What it came to.
     pub verdict: Verdict,
     /// What each profile came to; one never changes the verdict of another.
     pub verdicts: Vec<ProfileVerdict>,
@@ -108,7 +97,6 @@ pub struct Report {
     /// All other flags that are not at their defaults, ready for a shell.
     #[serde(skip)]
     pub flags: Vec<String>,
-    /// The failures that are known.
     #[serde(skip)]
     pub known: KnownFailures,
     /// How many scenarios came to what.

@@ -12,7 +12,6 @@ const QUOTE: &str = "  > ";
 
 static CHAPTERS: LazyLock<Vec<Chapter>> = LazyLock::new(|| parse(PAGE));
 
-/// A chapter of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chapter {
     /// The two letters its rules begin with.

@@ -6,14 +6,12 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// The text, word for word.
 pub const TEXT: &str = include_str!("../spec/service-api.md");
 const DATA: &str = include_str!("../spec/clauses.toml");
 
 // Empty if it cannot be read, and then tests fail.
 static SPEC: LazyLock<Spec> = LazyLock::new(|| toml::from_str(DATA).unwrap_or_default());
 
-/// The text in pieces.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
@@ -38,7 +36,6 @@ pub struct Quote {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clause {
-    /// It in a few words.
     pub says: String,
     /// The rules of `docs/reference/api.md` that state it.
     pub rules: Vec<String>,
@@ -57,7 +54,6 @@ pub fn spec() -> &'static Spec {
     &SPEC
 }
 
-/// A piece of the text, in its order.
 pub enum Piece {
     /// What stands between two quotes.
     Text(&'static str),

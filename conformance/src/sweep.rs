@@ -14,12 +14,9 @@ use crate::target::Auth;
 use crate::wire::Wire;
 use crate::{Case, Failure, Target, check};
 
-/// Prompts on one page of the list.
 const PAGE: usize = 100;
-/// How many things are deleted at once.
 const AT_ONCE: usize = 8;
 
-/// What one run has left behind.
 #[derive(Clone, Debug)]
 pub struct Leftovers {
     pub run: RunId,
@@ -73,7 +70,6 @@ impl Leftovers {
     }
 }
 
-/// Calls `each` with every prompt of the list.
 async fn prompts(wire: &Wire, mut each: impl FnMut(&Value)) -> Result<(), Failure> {
     let list = List::of(wire.clone()).limit(PAGE);
     let mut page = list.page().await?;

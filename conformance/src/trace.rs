@@ -20,11 +20,8 @@ use crate::secret::Secrets;
 const RECORDED: &str = include_str!("../scenarios.json");
 /// Characters of a body that stand on the line of its step.
 const BODY: usize = 160;
-/// Characters of an answer on its line.
 const ANSWER: usize = 400;
-/// Characters of a check.
 const CHECK: usize = 240;
-/// How many steps of a failure a text shows.
 const LAST: usize = 12;
 
 /// What stands for the key of a request whose `Authorization` the scenario wrote.
@@ -127,7 +124,6 @@ impl Step {
         }
     }
 
-    /// Request and status on one line.
     pub(crate) fn summary(&self) -> String {
         let mut line = self.call.clone();
         if !self.by.is_empty() {
@@ -151,12 +147,10 @@ fn is_once(times: &usize) -> bool {
     *times < 2
 }
 
-/// A check as it is shown.
 pub(crate) fn check(text: &str) -> String {
     cut(text, CHECK)
 }
 
-/// On one line of bounded length.
 fn cut(text: &str, length: usize) -> String {
     let line = text.lines().collect::<Vec<_>>().join("⏎");
     match line.char_indices().nth(length) {

@@ -17,7 +17,6 @@ pub struct Cause<'r> {
     pub call: &'r str,
     pub expected: &'r str,
     pub got: &'r str,
-    /// How many of them came to what.
     pub totals: Totals,
     /// The ids of their scenarios; the record of the first is a full example.
     #[serde(rename = "scenarios", serialize_with = "ids")]
@@ -25,7 +24,6 @@ pub struct Cause<'r> {
 }
 
 impl Report {
-    /// Every cause, the one with most scenarios first.
     pub fn causes(&self) -> Vec<Cause<'_>> {
         let bad = self.records.iter().filter(|record| record.outcome.is_bad());
         let key = |record: &Record| {
@@ -43,7 +41,6 @@ impl Report {
         grouped(self.with(&[Outcome::Skipped]), Record::why)
     }
 
-    /// The call that blocks most scenarios, in one line.
     pub(super) fn next_step(&self) -> Option<String> {
         let calls = grouped(self.with(&[Outcome::Blocked]), |record| record.call.clone());
         let (call, records) = calls.into_iter().rev().max_by_key(|(_, records)| records.len())?;
@@ -112,7 +109,6 @@ impl fmt::Display for Cause<'_> {
 }
 
 impl Cause<'_> {
-    /// Everything but the example, in one line.
     pub(super) fn in_one_line(&self) -> String {
         let [expected, got] = [self.expected, self.got].map(shortened);
         format!("{self}: expected {expected}, got {got}")
@@ -130,7 +126,6 @@ impl Cause<'_> {
     }
 }
 
-/// On one line of bounded length.
 pub(super) fn shortened(text: &str) -> String {
     let line = one_line(text);
     match line.char_indices().nth(SHOWN) {

@@ -21,25 +21,17 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// The pause is also this many times as long as the write was: the run must not slow down.
 const PAUSE_FACTOR: u32 = 10;
 
-/// The number of the next partial file.
 static PARTS: AtomicU64 = AtomicU64::new(0);
 
-/// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For a person.
     Text,
-    /// For a program.
     Json,
-    /// For a continuous integration that knows tests in the form of JUnit.
     Junit,
-    /// For a person with a browser, in one file.
     Html,
-    /// For the summary of a continuous integration.
     Markdown,
 }
 
-/// The report as JSON has it.
 #[derive(Serialize)]
 struct WithCauses<'r> {
     causes: Vec<Cause<'r>>,
@@ -48,7 +40,6 @@ struct WithCauses<'r> {
 }
 
 impl Format {
-    /// Every format, with the word for it.
     pub const ALL: [(&'static str, Self); 5] = [
         ("text", Self::Text),
         ("json", Self::Json),
@@ -57,7 +48,6 @@ impl Format {
         ("markdown", Self::Markdown),
     ];
 
-    /// The whole report in this format.
     pub fn render(self, report: &Report) -> String {
         match self {
             Self::Text => text::render(report),
@@ -73,7 +63,6 @@ impl Format {
     }
 }
 
-/// A format and a file, written `FORMAT=FILE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     format: Format,
@@ -143,7 +132,6 @@ impl Output {
     }
 }
 
-/// All files of a run.
 pub struct Outputs {
     outputs: Vec<Output>,
     /// The thread that writes while the run goes on, until the channel to it is closed.

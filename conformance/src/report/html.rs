@@ -15,9 +15,8 @@ const SCRIPT: &str = include_str!("html/filter.js");
 
 /// What the page may do: use this style and this script, by the hashes of the two files.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-    style-src 'sha256-WmyxWShVEuGCxrim3XUtdmeysLYDBrPwydaO4BVZREY='; script-src 'sha256-vpZTdVEOiAjzr+ZcxwqNiKwJDHAyFZneYAXyXVMDdGA='";
+    style-src 'sha256-Cxr9yRieZyx45wGfqt/Peeaewv9YZx+bArY4xYQFzEU='; script-src 'sha256-vpZTdVEOiAjzr+ZcxwqNiKwJDHAyFZneYAXyXVMDdGA='";
 
-/// The whole report as one page.
 pub fn render(report: &Report) -> String {
     let title = format!("{} · {}", report.verdict.as_ref(), escape_control_chars(&report.target));
     let page = html! {
@@ -81,7 +80,6 @@ fn head(report: &Report) -> Markup {
     }
 }
 
-/// A line for a shell, with what it is for.
 fn command(name: &str, line: &str) -> Markup {
     html! { div.command { span.quiet { (name) } pre { code { (escape_control_chars(line)) } } } }
 }

@@ -8,7 +8,6 @@ use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite,
 use super::text::{self, escape_control_chars, one_line};
 use super::{Outcome, Record, Report, Verdict};
 
-/// The whole report as one XML document.
 pub fn render(report: &Report) -> String {
     let mut document = quick_junit::Report::new(safe(&report.suite));
     document.timestamp = report.started_at.parse().ok();
@@ -23,7 +22,6 @@ pub fn render(report: &Report) -> String {
     document.to_string().unwrap_or_default()
 }
 
-/// Without cases yet.
 fn suite(report: &Report, name: &str, duration_ms: u64) -> TestSuite {
     let mut suite = TestSuite::new(safe(name));
     suite.set_time(Duration::from_millis(duration_ms));

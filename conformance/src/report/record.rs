@@ -10,27 +10,21 @@ use crate::rules::Rule;
 use crate::trace::Step;
 use crate::{Profile, Scenario};
 
-/// What one scenario came to.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Record {
     pub id: &'static str,
-    /// The file and the line of its entry.
     pub source: &'static str,
     pub title: &'static str,
-    /// The rules it proves, with their texts.
     pub rules: Vec<Rule>,
     /// The points at which the specification is silent and our server chose.
     pub silent: &'static [&'static str],
     pub profile: Profile,
     pub outcome: Outcome,
-    /// Why it was skipped.
     pub reason: Option<String>,
     /// The call that it failed at, such as `POST /vaults`.
     pub call: Option<String>,
-    /// What a rule asks for.
     pub expected: Option<String>,
     pub got: Option<String>,
-    /// The exchange that shows it.
     pub exchange: Option<Exchange>,
     /// What a scenario did that did not pass, or any under `--trace`, oldest first.
     pub steps: Vec<Step>,
@@ -127,19 +121,15 @@ impl Record {
     }
 }
 
-/// What came of a scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, AsRefStr)]
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// The target did what the rules ask for.
     Passed,
-    /// It did not.
     Failed,
     /// The target failed a step that only prepares what the scenario looks at, or lacks the call
     /// that it looks at. Counts against the target.
     Blocked,
-    /// The scenario did not run.
     #[default]
     Skipped,
     /// It ran and came to no verdict. Counts against the target.
@@ -149,7 +139,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether it counts against the target.
     pub fn is_bad(self) -> bool {
         matches!(self, Self::Failed | Self::Error | Self::Blocked)
     }

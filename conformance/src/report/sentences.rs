@@ -9,7 +9,6 @@ use super::{Outcome, Report};
 use crate::coverage::core_proofs;
 use crate::spec::{self, Piece, Quote};
 
-/// What a run found of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, AsRefStr)]
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
@@ -25,13 +24,10 @@ pub enum State {
 /// A sentence, a paragraph or a table row, with the scenarios of the core that prove it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Sentence {
-    /// Its name.
     pub id: &'static str,
     /// The heading that it stands below.
     pub section: &'static str,
-    /// Its words.
     pub text: &'static str,
-    /// What the run found.
     pub state: State,
     /// What its scenarios came to, as far as they were selected.
     pub scenarios: BTreeMap<&'static str, Outcome>,

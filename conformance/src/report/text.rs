@@ -12,9 +12,7 @@ use super::sentences::{Sentence, untested_sections};
 use super::{Cause, Outcome, ProfileVerdict, Record, Report, Totals, Verdict};
 use crate::trace;
 
-/// How many causes the short text shows.
 const CAUSES_SHOWN: usize = 5;
-/// How many ids it shows of the other scenarios of a cause.
 const OTHERS_SHOWN: usize = 3;
 
 /// The whole report as text, the causes of failures with their scenarios first.
@@ -217,7 +215,6 @@ fn notes(report: &Report) -> Vec<String> {
     notices
 }
 
-/// A number and what is counted.
 pub(super) fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")

@@ -13,7 +13,6 @@ pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     ROWS.iter().flat_map(of_endpoint).collect()
 });
 
-/// What is sent in place of a right key.
 struct Credential {
     id: &'static str,
     words: &'static str,
@@ -23,14 +22,11 @@ struct Credential {
 }
 
 enum Replacement {
-    /// Another key, or none.
     As(fn(&Case) -> Wire),
-    /// Headers made from the right key.
     Headers(fn(&str) -> Vec<Form>),
 }
 
 const NO_SCOPE: &str = "no-scope";
-/// How many forms of a header are tried at each endpoint.
 const FORMS: usize = 5;
 
 #[rustfmt::skip]

@@ -55,7 +55,6 @@ async fn succeeds(case: Case, row: &Row) -> Result {
     reply.ensure(fits, what, data).map(drop)
 }
 
-/// The answer of an endpoint to a right call.
 async fn success(case: &Case, row: &Row) -> Result<ApiResponse> {
     match row.name {
         "read-status" => Job::queue(case, json!({})).await?.status().await,

@@ -5,8 +5,6 @@ pub(super) mod contents;
 pub(super) mod errors;
 mod existing_data;
 pub(super) mod generations;
-mod isolation;
-pub(super) mod keys;
 mod pagination;
 pub(super) mod prompts;
 mod races;
@@ -30,19 +28,15 @@ pub(super) const ALL: &[&[Scenario]] = &[
     vaults::fork::ALL,
     contents::membership::ALL,
     contents::listing::ALL,
-    contents::add::ALL,
     contents::moves::ALL,
     contents::race::ALL,
     generations::ALL,
-    generations::requests::ALL,
     generations::images::ALL,
     generations::vault::ALL,
     uploads::ALL,
     uploads::put::ALL,
     uploads::asset::ALL,
-    keys::ALL,
     auth::ALL,
-    isolation::ALL,
     races::ALL,
     existing_data::ALL,
 ];

@@ -28,11 +28,9 @@ pub struct Row {
 /// Whether an endpoint needs the scope `prompts:write`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// A rule states that it is needed.
     Stated(&'static str),
     /// It is needed by our choice (S-51).
     Chosen,
-    /// It is not.
     NotNeeded,
 }
 

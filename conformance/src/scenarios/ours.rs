@@ -1,7 +1,6 @@
 //! What the reference server chose where the specification is silent. Nothing in the other two
 //! folders may depend on it.
 
-mod auth;
 mod bodies;
 mod contents;
 mod cursors;
@@ -35,7 +34,6 @@ pub(super) const ALL: &[&[Scenario]] = &[
     refusals::ALL,
     keys::ALL,
     life::ALL,
-    auth::ALL,
     errors::ALL,
     bodies::ALL,
     raw::ALL,

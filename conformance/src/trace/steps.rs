@@ -14,11 +14,9 @@ const FIRST: usize = 20;
 const WHOLE: usize = 5;
 /// What is kept of an earlier answer, in bytes: more than a report shows of it.
 const ANSWER: usize = 16 << 10;
-/// How many checks are kept of one step.
 const CHECKS: usize = 50;
 
 tokio::task_local! {
-    /// The steps of the scenario that this task runs.
     static CURRENT: Arc<Steps>;
     /// Set while the scenario only prepares what it looks at.
     static SET_UP: ();
@@ -73,7 +71,6 @@ impl Steps {
         }
     }
 
-    /// All that was done, oldest first.
     pub(crate) fn all(&self) -> Vec<Taken> {
         self.lock().clone()
     }
@@ -98,7 +95,6 @@ pub(crate) async fn setting_up<T>(step: impl Future<Output = T>) -> T {
     SET_UP.scope((), step).await
 }
 
-/// Whether this task runs such a step.
 pub(crate) fn is_set_up() -> bool {
     SET_UP.try_with(|()| ()).is_ok()
 }

@@ -6,7 +6,6 @@
 //! Every scenario is a test of its own on each of the servers, as `server::id`.
 
 mod alternative;
-mod differs;
 mod sdk;
 mod table;
 
@@ -29,14 +28,13 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let table = table::every_silent_point_has_an_answer_of_each_server;
     let mut trials =
         vec![Trial::test("table::every_silent_point_has_an_answer_of_each_server", table)];
-    let (mut servers, mut targets) = (Vec::new(), Vec::new());
+    let mut servers = Vec::new();
     for (choices, keys) in
         [(&VERBOSE, verbose_keys()), (&MINIMAL, minimal_keys()), (&TOLERANT, tolerant_keys())]
     {
         let server = runtime.block_on(alternative::start(keys.clone(), choices))?;
         let target = Arc::new(Target::new(config(&server, choices, keys)?)?);
         servers.push(server);
-        targets.push(Arc::clone(&target));
         let alone = Arc::new(RwLock::new(()));
         let core = scenarios::all().filter(|scenario| scenario.profile == Profile::Core);
         trials.extend(core.enumerate().map(|(number, scenario)| {
@@ -48,11 +46,6 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         }));
     }
     trials.extend(sdk::trials(runtime.handle()));
-    // It takes long, as it waits for much that never comes.
-    let handle = runtime.handle().clone();
-    let otherwise = move || handle.block_on(differs::each_choice_differs(&targets));
-    let otherwise = Trial::test("differs::each_choice_differs", otherwise);
-    trials.push(otherwise.with_ignored_flag(true));
     let conclusion = libtest_mimic::run(&arguments, trials);
     drop(servers);
     // After a failure a blocking call may wait for ever.

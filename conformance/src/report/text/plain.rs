@@ -24,7 +24,6 @@ pub(in crate::report) fn escape_control_chars(text: &str) -> String {
     shown
 }
 
-/// On one line.
 pub(in crate::report) fn one_line(text: &str) -> String {
     escape_control_chars(&text.lines().collect::<Vec<_>>().join(" "))
 }
@@ -37,7 +36,6 @@ pub(in crate::report) fn curl(exchange: &Exchange) -> Option<String> {
     })
 }
 
-/// A time as a person reads it.
 pub(in crate::report) fn seconds(ms: u64) -> String {
     format!("{}.{} s", ms / 1000, ms % 1000 / 100)
 }

@@ -39,7 +39,6 @@ pub enum Type {
     Timestamp,
     Integers,
     Images,
-    /// One of these words.
     OneOf(&'static str),
 }
 

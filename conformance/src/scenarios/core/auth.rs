@@ -1,7 +1,14 @@
 //! Who may call: the form of the header `Authorization`; the key in it, which has to be whole, known
-//! and not revoked; its scope; and what the refusal of one says.
+//! and not revoked; its scope; and what the refusal of one says. No key makes another, and no account
+//! sees what another one has.
 
-use crate::scenarios::endpoints::{self, Endpoint, Ids};
+use std::time::Instant;
+
+use http::HeaderValue;
+
+use crate::fixture::Walk;
+use crate::scenarios::endpoints::{self, Endpoint, Ids, successes};
+use crate::scenarios::ids::owners_and_strangers;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -25,6 +32,20 @@ pub(crate) const ALL: &[Scenario] = &[
         "A key in the query, a cookie or another header is no Authorization" },
     core! { reads "auth.key.changed-anywhere" ["AU-04", "AU-05"] changed_anywhere,
         "A key that is truncated, or has one character or its case changed, is answered 401" },
+    core! { "isolation.list.prompts" ["PR-14"] [OtherAccount] prompts,
+        "GET /prompts shows no prompt of another account on any page, with and without a type" },
+    core! { "isolation.list.vaults" ["VA-13"] [OtherAccount] vaults,
+        "GET /vaults shows no vault of another account, whatever its visibility" },
+    core! { reads "keys.form.parts" ["KE-01", "KE-02"] parts,
+        "A key is vendor, live, public id and secret, joined by underscores, and is sent whole" },
+    core! { "keys.secret.never-shown" ["KE-04"] never_shown,
+        "No answer to a call with a key shows the secret part of the key" },
+    core! { "keys.create.not-with-a-key" ["KE-05"]
+        |case| async move { refused(&case, case.wire()).await?; refused(&case, case.anonymous()).await },
+        "POST /api-keys with an API key, and with neither session nor key, is refused" },
+    core! { "keys.create.not-with-a-read-only-key" ["KE-05"] [ReadOnlyKey]
+        |case| async move { refused(&case, case.read_only()).await },
+        "POST /api-keys with a key without prompts:write is refused" },
 ];
 
 /// Values of the header `Authorization`, and what to call them: reports do not show the header.
@@ -34,7 +55,6 @@ pub(crate) fn form(name: impl Into<String>, value: impl Into<String>) -> Form {
     Form(name.into(), vec![value.into()])
 }
 
-/// The call with these values is answered 401.
 pub(crate) async fn unauthorized(call: Call, Form(name, values): &Form) -> Result<ApiResponse> {
     let call = values.iter().fold(call, |call, value| call.header("authorization", value));
     let reply = call.send().await?;
@@ -42,7 +62,6 @@ pub(crate) async fn unauthorized(call: Call, Form(name, values): &Form) -> Resul
     Ok(reply)
 }
 
-/// `GET /vaults` with these values is answered 401.
 pub(crate) async fn vaults_unauthorized(case: &Case, form: Form) -> Result<ApiResponse> {
     unauthorized(case.anonymous().call(Method::GET, "/vaults"), &form).await
 }
@@ -93,7 +112,6 @@ pub(crate) async fn without_scope(case: &Case) -> Result<ApiResponse> {
     case.read_only().post("/vaults", json!({ "name": case.name("vault") })).await
 }
 
-/// A key of the right form with a public id that nobody has.
 pub(crate) fn unknown(key: &str) -> String {
     let (before, secret) = key.rsplit_once('_').unwrap_or(("", key));
     format!("{}_{secret}", mistyped(before, 0))
@@ -108,7 +126,6 @@ async fn accepted(case: Case) -> Result {
     Ok(())
 }
 
-/// Every endpoint answers 401 to each of these, made from the right key.
 pub(crate) async fn refused_everywhere(case: Case, forms: fn(&str) -> Vec<Form>) -> Result {
     let ids = Ids::make(&case).await?;
     let endpoints = endpoints::all(&case, &ids);
@@ -137,7 +154,6 @@ async fn elsewhere(case: Case) -> Result {
     Ok(())
 }
 
-/// `GET /vaults` answers 401 to each key made from the right one.
 async fn changed_anywhere(case: Case) -> Result {
     let (case, key) = (&case, main_key(&case));
     let length = key.chars().count();
@@ -192,4 +208,83 @@ pub(crate) async fn reads(case: Case) -> Result {
     let got = filtered.status(200)?.integers("/data", "id")?;
     let members = case.vault_at(ids.vault).members().await?;
     check::equal("prompts of the vault", &got.len(), &members.len())
+}
+
+/// How long one of the six walks may take, in all half of a scenario's time.
+const WALK: Duration = Duration::from_secs(5);
+
+async fn prompts(case: Case) -> Result {
+    for (owner, stranger) in owners_and_strangers(&case) {
+        let image = json!({ "promptType": "image", "modelId": case.image_model() });
+        let foreign = [owner.prompt().await?, owner.prompt_with(image).await?.0];
+        let all = stranger.list().limit(100);
+        for list in [all.clone(), all.clone().with("type", "text"), all.with("type", "image")] {
+            let enough = Instant::now() + case.scaled(WALK);
+            let mut walk = Walk::from(list.page().await?);
+            while walk.advance(&list).await? && Instant::now() < enough {}
+            walk.expect_none(&foreign)?;
+        }
+    }
+    Ok(())
+}
+
+async fn vaults(case: Case) -> Result {
+    for (owner, stranger) in owners_and_strangers(&case) {
+        for visibility in ["private", "unlisted", "public"] {
+            let (vault, _) = owner.vault_with(json!({ "visibility": visibility })).await?;
+            let list = stranger.wire().get("/vaults").await?;
+            check::with_context(visibility, list.status(200)?.lacks("id", vault.id))?;
+        }
+    }
+    Ok(())
+}
+
+/// Vendor, public id and secret of a key, which a failure must not show.
+pub(crate) fn parts_of(key: &str) -> Result<(&str, &str, &str)> {
+    check::key_parts(key).ok_or_else(|| {
+        let got = format!("a key of {} characters in another form", key.len());
+        Failure::failed("a key of the form <vendor>_live_<public_id>_<secret>", got)
+    })
+}
+
+/// The secret of a key is not in a response.
+pub(crate) fn hides(reply: &ApiResponse, secret: &str) -> Result {
+    let mut texts = reply.headers().values().map(HeaderValue::as_bytes).chain([&reply.body()[..]]);
+    let shown = texts.any(|text| text.windows(secret.len()).any(|part| part == secret.as_bytes()));
+    reply.ensure(!shown, "an answer without the secret of the key", "one with it").map(drop)
+}
+
+async fn parts(case: Case) -> Result {
+    let (vendor, id, secret) = parts_of(main_key(&case))?;
+    let empty = [vendor, id, secret].iter().any(|part| part.is_empty());
+    check::ensure(!empty, "no part of the key to be empty", "an empty one")?;
+    case.wire().get("/vaults").await?.status(200)?;
+    for (name, token) in [
+        ("without the vendor", format!("live_{id}_{secret}")),
+        ("without the prefix", format!("{id}_{secret}")),
+        ("the secret alone", secret.to_owned()),
+    ] {
+        let call = case.anonymous().call(Method::GET, "/vaults");
+        let call = call.header("authorization", format!("Bearer {token}"));
+        check::with_context(name, call.send().await?.status(401))?;
+    }
+    Ok(())
+}
+
+async fn never_shown(case: Case) -> Result {
+    let (_, _, secret) = parts_of(main_key(&case))?;
+    let successes = successes(&case).await?.into_iter().map(|(_, reply)| reply);
+    for reply in successes.chain(endpoints::refusals(&case).await?) {
+        hides(&reply, secret)?;
+    }
+    hides(&create(&case, case.wire()).await?, secret)
+}
+
+async fn create(case: &Case, wire: Wire) -> Result<ApiResponse> {
+    let body = json!({ "name": case.name("key"), "scopes": ["prompts:write"] });
+    wire.post("/api-keys", body).await
+}
+
+async fn refused(case: &Case, wire: Wire) -> Result {
+    create(case, wire).await?.status_in(400..=599).map(drop)
 }

@@ -1,7 +1,6 @@
 //! What is in a vault: the listing, and the calls that put prompts in, take
 //! them out, move them and pin them.
 
-pub(crate) mod add;
 pub(crate) mod listing;
 pub(crate) mod membership;
 pub(crate) mod moves;

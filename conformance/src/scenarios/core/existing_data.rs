@@ -94,7 +94,6 @@ async fn items(case: Case, collection: &str, members: &[Shape], same: &str) -> R
     Ok(())
 }
 
-/// The first entries of the list that this answers with.
 async fn some(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
     let reply = wire.get(path).await?;
     let mut entries = reply.status(200)?.array("/data")?;
@@ -102,7 +101,6 @@ async fn some(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
     Ok((reply, entries))
 }
 
-/// The first entries of the list, of which there is at least one.
 async fn present(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
     let (reply, entries) = some(wire, path).await?;
     if entries.is_empty() {

@@ -58,7 +58,6 @@ pub(super) async fn entry_named(call: &Correct, field: &Field) -> Result {
     Ok(())
 }
 
-/// Each value is accepted, and shown where the answer has the field.
 pub(super) async fn accepted(call: &Correct, field: &Field, values: &[String]) -> Result {
     for value in values {
         accepted_one(call, field, value).await?;

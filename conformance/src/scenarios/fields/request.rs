@@ -133,7 +133,6 @@ impl Correct {
         self.send(own.filter(|(name, _)| *name != field)).await
     }
 
-    /// Sends the call with these fields and no others.
     pub(super) async fn send<'f>(
         &self,
         fields: impl Iterator<Item = (&'f str, &'f str)>,
@@ -160,7 +159,6 @@ impl Correct {
     }
 }
 
-/// A text is sent without the quotation marks of JSON.
 fn query<'f>(fields: impl Iterator<Item = (&'f str, &'f str)>) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in fields {

@@ -12,12 +12,9 @@ pub struct Field {
     pub source: &'static str,
 }
 
-/// What values a field takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// A text of so many characters, the least and the most.
     Text(usize, usize),
-    /// A text without a stated length.
     AnyText,
     /// A text of at most so many characters, which a server may restrict to ratios (S-66).
     Ratio(usize),
@@ -53,7 +50,6 @@ impl Kind {
     }
 }
 
-/// Whether a field has to be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     Required,

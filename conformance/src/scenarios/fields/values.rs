@@ -39,7 +39,6 @@ fn text(call: &Correct, field: &Field, letters: &str, count: usize) -> String {
     start + &letters.chars().cycle().take(rest).collect::<String>()
 }
 
-/// JSON in ASCII.
 fn escaped(text: &str) -> String {
     let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
     format!("\"{}\"", units.collect::<String>())
@@ -65,7 +64,6 @@ pub(super) fn odd_texts(call: &Correct, field: &Field, count: usize) -> Vec<Stri
         .collect()
 }
 
-/// A ratio of `count` characters, which is more than two.
 pub(super) fn ratio(count: usize) -> String {
     let left = (count - 1) / 2;
     let number = |digits: usize| format!("1{}", "0".repeat(digits - 1));

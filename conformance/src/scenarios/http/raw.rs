@@ -68,7 +68,6 @@ impl Fixture {
         Ok(Self { case: case.clone(), vault })
     }
 
-    /// The body that creates one prompt in the vault.
     fn body(&self) -> String {
         let title = self.case.name("prompt");
         json!({ "title": title, "prompt": "A lighthouse", "vaultId": self.vault }).to_string()
@@ -84,7 +83,6 @@ impl Fixture {
         self.post().line("Content-Type: application/json")
     }
 
-    /// A request that creates a prompt, whole and correct.
     fn whole_post(&self) -> Vec<u8> {
         self.post().json(&self.body())
     }
@@ -108,7 +106,6 @@ impl Fixture {
         Ok(socket)
     }
 
-    /// Sends the request on a connection of its own.
     pub(crate) async fn check(&self, expect: Expect, bytes: &[u8]) -> Result {
         let mut socket = self.send(bytes).await?;
         match expect {

@@ -4,11 +4,11 @@ pub(super) mod again;
 pub(super) mod shape;
 pub(super) mod status;
 
+use crate::scenarios::core::generations::accepted;
 use crate::scenarios::core::generations::images::{delete_prompts, two};
 use crate::scenarios::core::generations::job::{
     Job, Outputs, body, failing, fetch, own_id, refused, send, slow, status,
 };
-use crate::scenarios::core::generations::requests::accepted;
 use crate::scenarios::core::uploads::slot::{Slot, uploaded_urls};
 use crate::scenarios::core::vaults::object::general as general_vault;
 use crate::scenarios::prelude::*;

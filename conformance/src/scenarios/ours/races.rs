@@ -31,7 +31,6 @@ pub(crate) const ALL: &[Scenario] = &[
         "Vaults made at the same time under one name have slugs of their own" },
 ];
 
-/// Three fields that name their update.
 fn fields(case: &Case) -> Value {
     let round = case.name("round");
     json!({ "title": round, "prompt": round, "platform": round })

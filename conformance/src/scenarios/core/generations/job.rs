@@ -34,7 +34,6 @@ pub(crate) async fn body_for_a_vault(case: &Case, fields: Value) -> Result<Value
     Ok(body)
 }
 
-/// Asks for a generation with these fields beside a good model and text.
 pub(crate) async fn send(case: &Case, fields: Value) -> Result<ApiResponse> {
     case.wire().post("/generations", body(case, fields)).await
 }
@@ -47,7 +46,6 @@ pub(crate) async fn refused(case: &Case, field: &str, fields: Value) -> Result<A
     Ok(reply)
 }
 
-/// Fields for the model that fails, so that nothing is saved.
 pub(crate) fn failing(mut fields: Value) -> Value {
     fields["modelId"] = json!(FAIL);
     fields
@@ -80,7 +78,6 @@ pub(crate) fn taken_by_model(case: &Case, answer: &ApiResponse, input: &str) -> 
     )))
 }
 
-/// Waits for `probe` as long as a job may take.
 pub(crate) async fn within_a_jobs_time<T, F>(
     case: &Case,
     what: &str,
@@ -94,7 +91,6 @@ where
 }
 
 impl Job {
-    /// Queues a generation with these fields for a new vault.
     pub(crate) async fn queue(case: &Case, fields: Value) -> Result<Self> {
         Self::submit(case, body_for_a_vault(case, fields).await?).await
     }
@@ -109,7 +105,6 @@ impl Job {
         Self::queued(case, &body, answer)
     }
 
-    /// Queues a generation with these fields and waits until it is completed.
     pub(crate) async fn finish(case: &Case, fields: Value) -> Result<Self> {
         case.waits_for_jobs()?;
         let job = Self::queue(case, fields).await?;
@@ -131,7 +126,6 @@ impl Job {
         status(&self.case.wire(), &self.id).await
     }
 
-    /// Waits until it is `completed`; the status that says so.
     pub(crate) async fn wait_completed(&self) -> Result<ApiResponse> {
         let completed = || async {
             let reply = self.status().await?;
@@ -236,7 +230,6 @@ pub(crate) async fn fetch(case: &Case, url: &str) -> Result<ApiResponse> {
     case.until(&format!("a file at {url}"), LIVE, ask).await
 }
 
-/// Width and height of a PNG or GIF, from its first bytes.
 pub(crate) fn size(bytes: &[u8]) -> Option<(i64, i64)> {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         let side = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));

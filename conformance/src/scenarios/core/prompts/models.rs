@@ -34,7 +34,6 @@ pub(crate) fn of_type(kind: &str) -> Value {
     json!({ "promptType": kind })
 }
 
-/// Each of the types with a model for it.
 pub(crate) fn with_models(case: &Case) -> [Value; 2] {
     [("image", case.image_model()), ("video", case.video_model())]
         .map(|(kind, model)| json!({ "promptType": kind, "modelId": model }))
@@ -112,7 +111,6 @@ async fn set_before(case: Case) -> Result {
     Ok(())
 }
 
-/// An image prompt becomes one of each of these types in turn.
 pub(crate) async fn image_becomes<const N: usize>(case: Case, kinds: [&str; N]) -> Result {
     let [image, _] = with_models(&case);
     let (prompt, _) = case.prompt_with(image).await?;

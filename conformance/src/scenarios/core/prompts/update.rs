@@ -39,7 +39,6 @@ async fn the_one_named(case: Case) -> Result {
     Ok(())
 }
 
-/// The fields that an update sets and a prompt shows.
 const SHOWN: [&str; 4] = ["title", "prompt", "promptType", "platform"];
 
 /// Each of them with a new value.

@@ -60,7 +60,6 @@ async fn create_adds(case: Case) -> Result {
     vault.expect_prompts([&prompt]).await
 }
 
-/// A new prompt is put into a new vault, which then lists it once.
 async fn put_in(case: Case, way: Way) -> Result {
     let (vault, prompt) = (case.vault().await?, case.prompt().await?);
     let reply = vault.put(&prompt, way).await?;

@@ -42,7 +42,6 @@ pub(crate) async fn ask(wire: &Wire, content_type: &str, size: usize) -> Result<
 }
 
 impl Slot {
-    /// A slot of the account under test for a PNG of this size.
     pub(crate) async fn for_png(case: &Case, size: usize) -> Result<Self> {
         Self::of(case, "image/png", size).await
     }
@@ -58,14 +57,12 @@ impl Slot {
         })
     }
 
-    /// A slot for an image of this type, to which these bytes were uploaded.
     pub(crate) async fn used(case: &Case, kind: &str, bytes: &[u8]) -> Result<Self> {
         let slot = Self::of(case, kind, bytes.len()).await?;
         slot.upload(bytes).await?;
         Ok(slot)
     }
 
-    /// A `PUT` to the upload address with nothing else.
     pub(crate) fn bare(&self) -> Call {
         self.case.storage(Method::PUT, &self.upload_url)
     }
@@ -182,7 +179,6 @@ impl Slot {
         call.header("authorization", main_bearer(&self.case)).send().await
     }
 
-    /// Whether the API key may be sent to an address.
     pub(crate) fn is_of_target(&self, address: &str) -> bool {
         let root = self.case.target().config.base_url.origin();
         Url::parse(address).is_ok_and(|url| url.origin() == root)

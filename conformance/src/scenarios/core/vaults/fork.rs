@@ -23,7 +23,6 @@ pub(crate) const ALL: &[Scenario] = &[
 
 const PRIVATE: &str = "the fork of a private vault";
 
-/// A vault of the other account with new prompts.
 pub(crate) async fn source(case: &Case, visibility: &str, prompts: usize) -> Result<Vault> {
     let owner = case.other_account();
     let (vault, _) = owner.vault_with(json!({ "visibility": visibility })).await?;

@@ -122,7 +122,6 @@ async fn deletes(case: Case) -> Result {
     vault.get().await?.status(404).map(drop)
 }
 
-/// A vault that many requests delete at once, and their replies.
 pub(crate) async fn deleted_by_many(case: &Case) -> Result<(Vault, Vec<ApiResponse>)> {
     let vault = case.under_contention().vault().await?;
     vault.fill(2).await?;

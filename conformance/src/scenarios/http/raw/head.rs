@@ -65,7 +65,6 @@ fn spaces(fixture: &Fixture) -> Vec<Sample> {
     lines.map(|line| sample(line, fixture.post().line(line).json(&fixture.body()))).into()
 }
 
-/// A request that reads, with a header of this value.
 pub(crate) fn odd_value(fixture: &Fixture, value: &[u8]) -> Sample {
     let line = [b"X-Odd: ", value].concat();
     sample(format!("the value {}", value.escape_ascii()), fixture.get().line(line).head())

@@ -3,8 +3,8 @@
 
 use super::{NewKey, is_plain};
 use crate::scenarios::core::auth::main_key;
+use crate::scenarios::core::auth::{hides, parts_of};
 use crate::scenarios::core::errors::names_exactly;
-use crate::scenarios::core::keys::{hides, parts_of};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
