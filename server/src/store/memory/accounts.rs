@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 
-use super::{Data, MemoryStore};
 use super::account::later;
 use super::vaults::listed;
+use super::{Data, MemoryStore};
 use crate::domain::{
     AccountData, AccountId, Caller, ListedPrompt, Membership, PromptImage, VaultRecord,
     VaultVisibility,
