@@ -222,9 +222,8 @@ async fn open_assets(
 pub async fn start(
     config: Config,
     public: PublicUrl,
-    parts: ServiceParts,
+    ServiceParts { store, clock, provider, blobs }: ServiceParts,
 ) -> Result<Service, Cause> {
-    let ServiceParts { store, clock, provider, blobs } = parts;
     // Before the database is migrated.
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
     let (store, database) = open_store(store, &config, clock.clone()).await?;
