@@ -16,7 +16,27 @@ use std::process::ExitCode;
 use crate::report::Output;
 use crate::selection::Filters;
 use crate::{ProbeError, Suite};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+/// The flags in the groups of the help, by id.
+const GROUPS: [(&str, &str); 4] = [
+    ("Target", "base_url sign_in_url timeout time_scale cacert http"),
+    ("Scenarios", "profiles filter exclude read_only"),
+    ("Reports", "report report_dir known_failures write_known_failures verbose trace color"),
+    ("Run", "jobs seed keep fail_fast strict"),
+];
+
+/// What `-h` shows of the groups.
+const EVERYDAY: &str =
+    "base_url sign_in_url profiles filter report report_dir known_failures verbose keep strict";
+
+const EXAMPLES: &str = "\
+Examples:
+  promptarium-conformance run --base-url http://127.0.0.1:8080/api/v1
+  promptarium-conformance run --filter 'POST /prompts' --report html=report.html
+  promptarium-conformance explain contents.move.unpins
+
+-h shows the most used flags, --help all.";
 
 /// Runs conformance scenarios against any deployment of the Promptarium API.
 ///
@@ -24,7 +44,7 @@ use clap::{Args, Parser, Subcommand};
 /// 3 the target cannot be reached, 4 not all core scenarios ran (with
 /// --strict, or when none ran at all), 130 stopped by a signal.
 #[derive(Parser)]
-#[command(version, about, long_about)]
+#[command(version, about, long_about, after_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -38,21 +58,21 @@ enum Command {
     /// PROMPTARIUM_READ_ONLY_API_KEY, PROMPTARIUM_OTHER_API_KEY and
     /// PROMPTARIUM_REVOKED_API_KEY let the scenarios run that need them.
     Run(RunArguments),
-    /// Delete what earlier runs have left behind, by the mark in its name.
+    /// Delete what earlier runs left behind; the mark in a name tells its run.
     ///
     /// Searches the accounts of PROMPTARIUM_API_KEY and, if it is set,
     /// PROMPTARIUM_OTHER_API_KEY. Runs that are younger than --older-than keep
     /// what they created.
     Sweep(sweep::SweepArguments),
-    /// List scenarios: every one, or those that the filters select.
+    /// List all scenarios, or those that filters select.
     List(list::ListArguments),
-    /// Show what scenarios do: each request with its status, and what is checked of the answer.
+    /// Show the steps of scenarios: each request with its status and its checks.
     ///
     /// The steps are those against the reference server, with `$…` for ids that it gave. `run
     /// --trace` shows the same against your target.
     Explain(list::ListArguments),
-    /// Show for every rule which scenarios prove it and which deliberate faults
-    /// they catch, or why there are none; or what a run found of each sentence.
+    /// Show the scenarios and deliberate faults of each rule, or the result of a run for each
+    /// sentence of the specification.
     Coverage {
         /// As JSON.
         #[arg(long)]
@@ -62,6 +82,29 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         run: Option<PathBuf>,
     },
+    /// Print a script that completes commands and flags in a shell.
+    Completions {
+        /// Shell of the script.
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, for `man`.
+    Man,
+}
+
+/// The command line, also for completions and the man page.
+fn command_line() -> clap::Command {
+    let has = |ids: &str, id: &str| ids.split(' ').any(|other| other == id);
+    Arguments::command().mut_subcommands(|command| {
+        let is_run = command.get_name() == "run";
+        let command = if is_run { command.after_help(EXAMPLES) } else { command };
+        command.mut_args(|arg| {
+            let id = arg.get_id().as_str();
+            let Some((title, _)) = GROUPS.iter().find(|(_, ids)| has(ids, id)) else { return arg };
+            let hidden = !has(EVERYDAY, id);
+            arg.help_heading(*title).hide_short_help(hidden)
+        })
+    })
 }
 
 #[derive(Args)]
@@ -141,7 +184,8 @@ pub fn main(suite: &Suite) -> ExitCode {
         let place = panic.location().map_or_else(|| "an unknown place".into(), ToString::to_string);
         warn(&format!("a fault of the suite at {place}"));
     }));
-    let command = Arguments::parse().command;
+    let arguments = Arguments::from_arg_matches(&command_line().get_matches());
+    let command = arguments.unwrap_or_else(|error| error.exit()).command;
     let runtime = tokio::runtime::Runtime::new();
     let runtime = runtime.map_err(|error| Refusal(Exit::Usage, format!("no runtime: {error}")));
     let exit = runtime.and_then(|runtime| match command {
@@ -151,6 +195,8 @@ pub fn main(suite: &Suite) -> ExitCode {
         Command::Explain(arguments) => explain::explain(suite, arguments),
         Command::Coverage { json, run: None } => Ok(list::coverage(json)),
         Command::Coverage { json, run: Some(file) } => list::coverage_of_run(&file, json),
+        Command::Completions { shell } => list::completions(command_line(), shell),
+        Command::Man => list::man(command_line()),
     });
     let exit = exit.unwrap_or_else(|Refusal(exit, line)| {
         warn(&line);

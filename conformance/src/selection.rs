@@ -10,9 +10,11 @@ use crate::{Need, Profile, Scenario, Suite, trace};
 /// that id; a rule such as `PR-12`; or a call such as `POST /prompts`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Filters {
-    /// What is expected: `core` is what the specification states, `http` what the RFCs
-    /// of HTTP require of any server, `reference` the core and what the reference server
-    /// chose where the specification is silent; repeatable. `run` takes the core by default.
+    /// What is expected; repeatable. `run` takes the core by default.
+    ///
+    /// `core` is what the specification states, `http` what the RFCs of HTTP require of any
+    /// server, `reference` the core and what the reference server chose where the specification
+    /// is silent.
     #[arg(long = "profile", value_name = "PROFILE")]
     pub profiles: Vec<Profile>,
     /// Only scenarios with this id or an id that begins so, of this rule (`PR-12`), or that

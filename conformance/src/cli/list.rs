@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use clap::Args;
+use clap_complete::Shell;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -64,6 +65,24 @@ struct RanScenario {
 
 fn in_one_line(scenario: &Scenario) -> String {
     format!("{}: {}\n", heading(scenario), scenario.title)
+}
+
+pub(super) fn completions(mut command: clap::Command, shell: Shell) -> Result<Exit, Refusal> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command, "promptarium-conformance", &mut script);
+    tell(&String::from_utf8_lossy(&script));
+    Ok(Exit::Passed)
+}
+
+/// The manual page, with the flags of `run`.
+pub(super) fn man(command: clap::Command) -> Result<Exit, Refusal> {
+    let (run, mut page) = (command.find_subcommand("run").cloned().unwrap_or_default(), Vec::new());
+    clap_mangen::Man::new(command)
+        .render(&mut page)
+        .and_then(|()| clap_mangen::Man::new(run).render_options_section(&mut page))
+        .map_err(|error| Refusal(Exit::Usage, format!("no manual page: {error}")))?;
+    tell(&String::from_utf8_lossy(&page));
+    Ok(Exit::Passed)
 }
 
 pub(super) fn heading(Scenario { id, profile, rules, silent, .. }: &Scenario) -> String {

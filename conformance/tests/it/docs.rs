@@ -41,6 +41,19 @@ async fn every_flag_is_told_of() {
     }
 }
 
+#[tokio::test]
+async fn the_short_help_has_ten_flags_and_the_completions_and_the_manual_page_have_all() {
+    let out = async |arguments: &[&str]| program(arguments, &[]).await.ended(0, &[]).out;
+    // Ten, and --help.
+    assert_eq!(flags(&out(&["run", "-h"]).await).len(), 11);
+    let (script, page) = (out(&["completions", "bash"]).await, out(&["man"]).await);
+    let all = flags_of("run").await;
+    assert_eq!(&all - &flags(&script), BTreeSet::new());
+    for flag in all {
+        assert!(page.contains(&format!("{}\\fR", flag.replace('-', "\\-"))), "{flag}");
+    }
+}
+
 #[test]
 fn every_format_and_every_variable_is_told_of() {
     let guide = guide();
