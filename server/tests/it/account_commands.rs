@@ -79,6 +79,8 @@ async fn an_export_is_imported_as_it_was() {
     assert_eq!(imported, json!({ "account": "bob", "prompts": 2, "vaults": 2 }));
     let again = run(url, "account export bob").await;
     assert_eq!(comparable(&again.stdout), comparable(&export.stdout));
+    let line = failure(url, &format!("account import nobody {path}"), 1).await;
+    assert!(line.contains("there is no account nobody"), "{line}");
     let line = failure(url, "account import alice /no/such/file", 2).await;
     assert!(line.contains("/no/such/file cannot be read"), "{line}");
     // The dashboard's test has each fault of a document.

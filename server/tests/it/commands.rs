@@ -102,7 +102,7 @@ async fn missing_and_duplicate_names_exit_with_1() {
         ("account rename nobody somebody", "there is no account nobody"),
         ("account delete nobody --yes", "there is no account nobody"),
         ("account export nobody", "there is no account nobody"),
-        ("account import nobody /dev/null", "there is no account nobody"),
+        ("account import nobody /dev/null", "nothing is imported: /dev/null"),
         ("session end alice 999", "no session 999"),
     ]
     .map(async |(arguments, name)| {

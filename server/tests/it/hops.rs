@@ -20,11 +20,11 @@ const RESPOND: Step = "serve/service respond handler(api, &caller, request)";
 /// Sends a statement alone, or when others of its key have ended, with others. The function is the
 /// one that the batcher was made with.
 const RUN: Step = "pg/batching run (self.send)(key";
-const ROW: Step = "pg/db row_of_caller self.rows(";
-const LAST: Step = "pg/db rows client.query(";
-const IN_STEPS: Step = "pg/steps row_of_steps self.transaction(";
+const ROW: Step = "pg/send row_of_caller self.rows(";
+const LAST: Step = "pg/send rows client.query(";
+const IN_STEPS: Step = "pg/send row_of_steps self.transaction(";
 const CHANGE: Step = "pg/prompt_changes change self.db.row_of_steps(";
-const SENT: Step = "pg/steps transaction client.query(";
+const SENT: Step = "pg/send transaction client.query(";
 
 /// Frequent requests, from the function that hyper calls for each request to the store; and methods of
 /// the store to the driver. A closure that a function is given to call is in the text of the function
@@ -91,13 +91,13 @@ fn a_request_reaches_the_store_and_a_method_of_the_store_the_driver_in_four_call
 /// Otherwise a chain above could end elsewhere.
 #[test]
 fn two_functions_send_the_statements_of_requests() {
-    let files = "batching contents db forks jobs keys listing memberships prompt_changes prompts \
-                 sessions steps vaults";
+    let files = "batching db import jobs keys listing memberships prompt_changes prompts send \
+                 sessions vaults";
     let senders = files.split_whitespace().flat_map(|file| {
         let text = source(&format!("store/postgres/{file}.rs"));
         let lines = text.split("#[cfg(test)]\nmod tests").next().unwrap().lines();
         let sends = |line: &&str| line.contains(".query(") || line.contains(".query_one(");
         vec![file; lines.filter(sends).count()]
     });
-    assert_eq!(senders.collect::<Vec<_>>(), ["db", "steps"]);
+    assert_eq!(senders.collect::<Vec<_>>(), ["send", "send"]);
 }

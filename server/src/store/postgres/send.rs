@@ -8,9 +8,9 @@
 use std::time::Duration;
 
 use futures::future::{join_all, join3};
+use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Error, Row};
 
 use super::connect::DbClient;
 use super::db::{Db, permit};
@@ -79,13 +79,32 @@ impl Db {
             By::List(by, rows_max) => Some(permit(&self.list_rows, by.account, rows_max).await?),
             By::Server | By::Caller(_) => None,
         };
-        match by {
-            By::Server | By::LookUp => self.send(statement, &[(statement, params)], None).await,
-            By::Caller(caller) | By::List(caller, _) => {
-                let params = of_caller(caller, params);
-                let rows = self.send(statement, &[(statement, &params)], None).await?;
-                if rows.is_empty() { Err(StoreError::KeyRevoked) } else { Ok(rows) }
+        let (params, is_callers) = match by {
+            By::Caller(caller) | By::List(caller, _) => (of_caller(caller, params), true),
+            By::Server | By::LookUp => (params.to_vec(), false),
+        };
+        let mut retry = Retry::new(statement, None);
+        loop {
+            let (own, shared);
+            let client: &DbClient = if statement.shared {
+                shared = retry.connection(|| self.shared_client()).await?;
+                &shared.0
+            } else {
+                own = retry.connection(|| self.pool.get()).await?;
+                &own
+            };
+            let mut sent = false;
+            let sending = async {
+                let prepared = client.prepared(statement).await?;
+                sent = true;
+                client.query(&prepared, &params).await
+            };
+            match retry.answer(client, self.limit, sending).await? {
+                Ok(rows) if is_callers && rows.is_empty() => return Err(StoreError::KeyRevoked),
+                Ok(rows) => return Ok(rows),
+                Err(error) => retry.after(client, error, sent).await?,
             }
+            self.pool.retain(|client, _| client.is_usable());
         }
     }
 
@@ -120,8 +139,8 @@ impl Db {
     }
 
     /// The rows of the last of several statements, which are one transaction. It runs again after a
-    /// conflict. Each statement sees what was committed before it began, so what the first one locks
-    /// does not change under the next ones.
+    /// conflict. All is sent at once, so that it costs one round trip. Each statement sees what was
+    /// committed before it began, so what the first one locks does not change under the next ones.
     pub(super) async fn transaction(
         &self,
         long: Option<Duration>,
@@ -134,72 +153,42 @@ impl Db {
             shared: false,
             writes: steps.iter().any(|(statement, _)| statement.writes),
         };
-        self.send(&whole, steps, long).await
-    }
-
-    /// Sends one statement, or several as a transaction, until there is an answer or a failure that
-    /// is not retried. `whole` has the properties of all.
-    async fn send(
-        &self,
-        whole: &Statement,
-        steps: &[Step<'_>],
-        long: Option<Duration>,
-    ) -> Result<Vec<Row>> {
+        let set = |long: Duration| {
+            format!("BEGIN; SET LOCAL statement_timeout = {}", long.as_millis().max(1))
+        };
+        let begin = long.map_or_else(|| "BEGIN".to_owned(), set);
         let limit = long.map_or(self.limit, |long| long + STATEMENT_GRACE);
-        let mut retry = Retry::new(whole, long);
+        let mut retry = Retry::new(&whole, long);
         loop {
-            let (own, shared);
-            let client: &DbClient = if whole.shared {
-                shared = retry.connection(|| self.shared_client()).await?;
-                &shared.0
-            } else {
-                own = retry.connection(|| self.pool.get()).await?;
-                &own
-            };
+            let client = retry.connection(|| self.pool.get()).await?;
             let mut sent = false;
             let sending = async {
-                let ([(statement, params)], None) = (steps, long) else {
-                    // A large future that reads do not need.
-                    return Box::pin(send_together(client, steps, long, &mut sent)).await;
-                };
-                let prepared = client.prepared(statement).await?;
+                let mut prepared = Vec::with_capacity(steps.len());
+                for (statement, _) in steps {
+                    prepared.push(client.prepared(statement).await?);
+                }
                 sent = true;
-                client.query(&prepared, params).await
+                let queries = prepared.iter().zip(steps);
+                let queries = queries.map(|(one, (_, params))| client.query(one, params));
+                // After a statement that fails, the others are refused, and the commit is a rollback.
+                let (begun, answers, ended) = join3(
+                    client.batch_execute(&begin),
+                    join_all(queries),
+                    client.batch_execute("COMMIT"),
+                )
+                .await;
+                begun?;
+                let last = answers.into_iter().collect::<Result<Vec<_>, _>>()?.pop();
+                ended.map(|()| last.unwrap_or_default())
             };
-            match retry.answer(client, limit, sending).await? {
+            match retry.answer(&client, limit, sending).await? {
                 Ok(rows) => return Ok(rows),
                 Err(error) if long.is_some() && error.code() == Some(&SqlState::QUERY_CANCELED) => {
                     return Err(StoreError::TooLarge);
                 }
-                Err(error) => retry.after(client, error, sent).await?,
+                Err(error) => retry.after(&client, error, sent).await?,
             }
             self.pool.retain(|client, _| client.is_usable());
         }
     }
-}
-
-/// Sends all at once, so that a transaction costs one round trip.
-async fn send_together(
-    client: &DbClient,
-    steps: &[Step<'_>],
-    long: Option<Duration>,
-    sent: &mut bool,
-) -> Result<Vec<Row>, Error> {
-    let set = |long: Duration| {
-        format!("BEGIN; SET LOCAL statement_timeout = {}", long.as_millis().max(1))
-    };
-    let begin = long.map_or_else(|| "BEGIN".to_owned(), set);
-    let mut prepared = Vec::with_capacity(steps.len());
-    for (statement, _) in steps {
-        prepared.push(client.prepared(statement).await?);
-    }
-    *sent = true;
-    let queries = prepared.iter().zip(steps).map(|(one, (_, params))| client.query(one, params));
-    // After a statement that fails, the others are refused, and the commit is a rollback.
-    let (begun, answers, ended) =
-        join3(client.batch_execute(&begin), join_all(queries), client.batch_execute("COMMIT"))
-            .await;
-    begun?;
-    let last = answers.into_iter().collect::<Result<Vec<_>, _>>()?.pop();
-    ended.map(|()| last.unwrap_or_default())
 }
