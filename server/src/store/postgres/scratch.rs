@@ -6,9 +6,11 @@
 //! copying one takes less time than migrating one.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use tokio::sync::OnceCell;
+use tokio::time::timeout;
 use url::Url;
 
 use super::PostgresStore;
@@ -22,6 +24,9 @@ const VARIABLE: &str = "PROMPTARIUM_TEST_DATABASE_URL";
 
 /// Any number, as long as all tests have the same: "scratch" in ASCII.
 const LOCK: i64 = 0x0073_6372_6174_6368;
+
+/// The end of a test waits so long for its database to be dropped.
+const DROP_WAIT: Duration = Duration::from_secs(3);
 
 static CREATED: AtomicU32 = AtomicU32::new(0);
 
@@ -134,8 +139,10 @@ impl Drop for ScratchDatabase {
         let dropping = std::thread::spawn(move || {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-            // The server is thrown away after the tests in any case.
-            runtime.block_on(async { server().await.ok()?.batch_execute(&drop).await.ok() })
+            // The server is thrown away after the tests in any case. The command waits for a
+            // connection that the test's runtime was opening, which this thread holds up.
+            let dropped = async { server().await.ok()?.batch_execute(&drop).await.ok() };
+            runtime.block_on(async { timeout(DROP_WAIT, dropped).await.ok()? })
         });
         let _ = dropping.join();
     }
