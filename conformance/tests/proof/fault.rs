@@ -35,8 +35,9 @@ impl Fault {
         self.among.is_none_or(|start| scenario.starts_with(start))
     }
 
-    /// Whether the scenario sends a request that it looks at, by the transcript. Those of raw
-    /// requests and of uploads also send what is in no transcript.
+    /// Whether the scenario sends a request that it looks at, by the transcript. Scenarios of raw
+    /// requests and of uploads also send requests that are in no transcript; those of versions send
+    /// paths outside the API root.
     pub(crate) fn is_reached_by(&self, scenario: &str) -> bool {
         let routes = self.routes();
         let is_of = |step: &Step| {
@@ -46,8 +47,7 @@ impl Fault {
             let method = method.parse().unwrap_or_default();
             any_matches(routes, &method, &path[start.unwrap_or_default()..])
         };
-        scenario.starts_with("raw.")
-            || scenario.starts_with("uploads.")
+        ["raw.", "uploads.", "versioning."].iter().any(|start| scenario.starts_with(start))
             || trace::recorded(scenario).unwrap_or_default().iter().any(is_of)
     }
 }
