@@ -178,8 +178,10 @@ impl Proof {
                 true => red,
                 false => confirmed::settled(fault, red).await?,
             };
-            if let Some(listed) = listed.filter(|_| !self.only.is_empty()) {
-                red.extend_with(listed, |id| !self.is_run(id));
+            if let Some(listed) = listed {
+                // Whether a race is lost is chance, so what an earlier run saw of it stays.
+                let kept = |id: &str| !self.is_run(id) || trial::timing_dependent(id);
+                red.extend_with(listed, kept);
             }
             self.rows.add(fault.id, red.clone());
             // At once, so that a run that is broken off leaves what it found.

@@ -44,6 +44,7 @@ impl Red {
         let kept = |id: &String| kept(id) && !rules_of(id).is_empty();
         self.always.extend(earlier.always.into_iter().filter(&kept));
         self.at_times.extend(earlier.at_times.into_iter().filter(&kept));
+        self.at_times.retain(|id| !self.always.contains(id));
     }
 
     /// The scenarios of this rule among those that are red each time.

@@ -101,6 +101,9 @@ pub(super) const ALL: &[Fault] = &[
         let hour = |vault: &Value| text(vault, "createdAt").chars().take(13).collect();
         vaults.sort_by_key(|vault| (Reverse::<String>(hour(vault)), vault["id"].as_i64()));
     }) },
+    // The list has a pagination.
+    fault! { "vaults.list-paginated" ["VA-15"]
+        edits_answer(LIST, |body| body["pagination"] = json!({ "nextCursor": null })) },
     fault! { "vaults.list-100" ["VA-15"] edits_entries(LIST, |vaults| vaults.truncate(100)) },
     fault! { "vaults.list-no-system" ["VA-13"]
         edits_entries(LIST, |vaults| vaults.retain(|vault| vault["isSystem"] == false)) },
