@@ -5,14 +5,10 @@
 //! core wait for it as long as they can, with the models of the run's configuration. Scenarios
 //! that need the models built into the reference server name that need.
 
-pub(crate) mod images;
-pub(crate) mod job;
-pub(crate) mod vault;
-
 use url::Url;
 
-use self::job::{Job, Outputs, body_for_a_vault, own_id, status, taken_by_model};
-use crate::scenarios::core::uploads::slot::uploaded_urls;
+use super::job::{Job, Outputs, body_for_a_vault, own_id, send, status, taken_by_model};
+use crate::scenarios::core::uploads::uploaded_urls;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -82,7 +78,7 @@ async fn given_id(case: Case) -> Result {
     }
     // A server may refuse a long one (S-36), but not change it.
     let long = format!("{}-{}", own_id(&case), "x".repeat(100));
-    let reply = job::send(&case, json!({ "clientJobId": long })).await?;
+    let reply = send(&case, json!({ "clientJobId": long })).await?;
     if reply.status_code() != 202 {
         return reply.is_client_error("a long clientJobId").map(drop);
     }

@@ -4,15 +4,15 @@
 //! The pictures are real, as a storage may look into them (S-44). Where nothing
 //! may have been kept, its address is asked for it.
 
-pub(crate) mod asset;
-pub(crate) mod pictures;
-pub(crate) mod put;
-pub(crate) mod slot;
-
+use bytes::Bytes;
+use futures::{StreamExt, stream};
+use http::header::LOCATION;
+use tokio::sync::oneshot::{self, Receiver, Sender};
+use tokio::time::timeout;
 use url::Url;
 
-use self::pictures::TYPES;
-use self::slot::ask;
+use super::pictures::{TYPES, png};
+use crate::scenarios::core::auth::main_bearer;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -22,6 +22,209 @@ pub(crate) const ALL: &[Scenario] = &[
     core! { "uploads.slot.addresses" ["UP-04", "UP-05", "UP-06", "UP-07", "UP-17"] addresses,
         "uploadUrl and url are new web addresses in full, token fits a header, path is not empty" },
 ];
+
+/// How long an image may take to be live (S-45).
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Redirects from the address of an image to where it is (S-45).
+const REDIRECTS_MAX: usize = 5;
+
+/// How long an upload rests in its middle at most.
+const REST: Duration = Duration::from_secs(3);
+
+/// The right to upload one image. A scenario may exchange parts of it.
+#[derive(Clone)]
+pub(crate) struct Slot {
+    pub(crate) case: Case,
+    pub(crate) upload_url: String,
+    pub(crate) token: String,
+    pub(crate) url: String,
+    pub(crate) content_type: String,
+}
+
+pub(crate) async fn uploaded_urls(case: &Case, count: usize) -> Result<Vec<String>> {
+    let colours = (0..count).map(|number| png([number as u8, 60, 90]));
+    let upload = |bytes: Vec<u8>| async move { Slot::used(case, "image/png", &bytes).await };
+    let slots = try_join_all(colours.map(upload)).await?;
+    Ok(slots.into_iter().map(|slot| slot.url).collect())
+}
+
+pub(crate) async fn ask(wire: &Wire, content_type: &str, size: usize) -> Result<ApiResponse> {
+    wire.post("/uploads/images", json!({ "contentType": content_type, "size": size })).await
+}
+
+impl Slot {
+    pub(crate) async fn for_png(case: &Case, size: usize) -> Result<Self> {
+        Self::of(case, "image/png", size).await
+    }
+
+    pub(crate) async fn of(case: &Case, content_type: &str, size: usize) -> Result<Self> {
+        let reply = ask(&case.wire(), content_type, size).await?;
+        Ok(Self {
+            case: case.clone(),
+            upload_url: reply.string("/data/uploadUrl")?.to_owned(),
+            token: reply.string("/data/token")?.to_owned(),
+            url: reply.string("/data/url")?.to_owned(),
+            content_type: content_type.to_owned(),
+        })
+    }
+
+    pub(crate) async fn used(case: &Case, kind: &str, bytes: &[u8]) -> Result<Self> {
+        let slot = Self::of(case, kind, bytes.len()).await?;
+        slot.upload(bytes).await?;
+        Ok(slot)
+    }
+
+    pub(crate) fn bare(&self) -> Call {
+        self.case.storage(Method::PUT, &self.upload_url)
+    }
+
+    pub(crate) fn authorized(&self) -> Call {
+        self.bare().header("authorization", format!("Bearer {}", self.token))
+    }
+
+    pub(crate) fn put(&self, bytes: &[u8]) -> Call {
+        self.authorized().body(&self.content_type, bytes)
+    }
+
+    /// The same in pieces and without a length.
+    pub(crate) fn put_in_pieces(&self, bytes: &[u8]) -> Call {
+        let size = bytes.len().div_ceil(2).clamp(1, 9_999);
+        let pieces: Vec<_> = bytes.chunks(size).map(Bytes::copy_from_slice).collect();
+        let call = self.authorized().header("content-type", &self.content_type);
+        call.pieces(stream::iter(pieces))
+    }
+
+    /// A `PUT` that pauses after half of the bytes. Whoever waits for that moment gets a guard:
+    /// the upload goes on when it is dropped, or after [`REST`].
+    pub(crate) fn put_with_a_rest(&self, bytes: &[u8]) -> (Call, Receiver<Sender<()>>) {
+        let [start, rest] =
+            <[_; 2]>::from(bytes.split_at(bytes.len() / 2)).map(Bytes::copy_from_slice);
+        let (halfway, is_halfway) = oneshot::channel();
+        let (resting, is_over) = oneshot::channel();
+        let at_most = self.case.scaled(REST);
+        let pieces = stream::once(async move { start }).chain(stream::once(async move {
+            // The second piece is asked for only once the first is on its way.
+            if halfway.send(resting).is_ok() {
+                // Either end of the wait will do.
+                let _ = timeout(at_most, is_over).await;
+            }
+            rest
+        }));
+        let call = self.authorized().header("content-type", &self.content_type);
+        (call.header("content-length", bytes.len().to_string()).pieces(pieces), is_halfway)
+    }
+
+    /// Uploads these bytes. Which status a success has is not asked here.
+    pub(crate) async fn upload(&self, bytes: &[u8]) -> Result<ApiResponse> {
+        let reply = self.put(bytes).send().await?;
+        reply.ensure(reply.is_success(), "the upload to succeed", in_words(&reply))?;
+        Ok(reply)
+    }
+
+    /// A response repeats neither the token nor the signature of the upload address.
+    pub(crate) fn is_not_in(&self, reply: &ApiResponse) -> Result {
+        let text = String::from_utf8_lossy(reply.body());
+        let signature = self.upload_url.split_once('?').unwrap_or_default().1;
+        let shown = text.contains(&self.token) || text.contains(signature);
+        reply.ensure(!shown, "an error without token and signature", "one with them").map(drop)
+    }
+
+    /// The image at `url` is of the upload that was taken, and not one of the others.
+    pub(crate) async fn shows(&self, taken: &[u8], others: &[&[u8]]) -> Result {
+        let reply = self.is_live().await?;
+        let body: &[u8] = reply.body();
+        let other = others.contains(&body);
+        reply.ensure(!other, "the image of the upload that was taken", "another one's")?;
+        if body == taken {
+            return Ok(());
+        }
+        Err(Failure::skipped("the storage changes images, so they cannot be told apart (S-45)"))
+    }
+
+    /// Exactly these bytes are at `url` now.
+    pub(crate) async fn shows_at_once(&self, bytes: &[u8]) -> Result {
+        let reply = self.fetch().await?;
+        let same = reply.status_code() == 200 && reply.body() == bytes;
+        let expected = format!("status 200 and the {} bytes that were uploaded", bytes.len());
+        reply.ensure(same, expected, in_words(&reply)).map(drop)
+    }
+
+    /// Nothing of these bytes, which were refused, is at `url`.
+    pub(crate) async fn hides(&self, bytes: &[u8]) -> Result {
+        let reply = self.look().await?;
+        let body = reply.body();
+        let shown = reply.is_success()
+            && body.is_empty() == bytes.is_empty()
+            && (bytes.starts_with(body) || body.starts_with(bytes));
+        reply.ensure(!shown, "nothing of a refused upload at url", in_words(&reply)).map(drop)
+    }
+
+    /// This call is refused, and nothing of the bytes that it sent is at `url`.
+    pub(crate) async fn refuses(&self, what: &str, call: Call, sent: &[u8]) -> Result {
+        call.send().await?.is_client_error(what)?;
+        self.hides(sent).await
+    }
+}
+
+impl Slot {
+    /// What is at `url`, behind redirects.
+    pub(crate) async fn fetch(&self) -> Result<ApiResponse> {
+        let mut url = self.url.clone();
+        for _ in 0..=REDIRECTS_MAX {
+            let reply = self.case.storage(Method::GET, &url).send().await?;
+            match redirect(&url, &reply) {
+                Some(next) => url = next,
+                None => return Ok(reply),
+            }
+        }
+        Err(Failure::failed(format!("at most {REDIRECTS_MAX} redirects"), "more of them"))
+    }
+
+    /// The same, and with the key of the account where the target itself asks for one (S-45).
+    async fn look(&self) -> Result<ApiResponse> {
+        let reply = self.fetch().await?;
+        if !matches!(reply.status_code(), 401 | 403) || !self.is_of_target(&self.url) {
+            return Ok(reply);
+        }
+        let call = self.case.storage(Method::GET, &self.url);
+        call.header("authorization", main_bearer(&self.case)).send().await
+    }
+
+    pub(crate) fn is_of_target(&self, address: &str) -> bool {
+        let root = self.case.target().config.base_url.origin();
+        Url::parse(address).is_ok_and(|url| url.origin() == root)
+    }
+
+    /// The image is at `url`, now or soon, for whoever may read it and in whatever bytes (S-45).
+    pub(crate) async fn is_live(&self) -> Result<ApiResponse> {
+        let live = |reply: &ApiResponse| reply.status_code() == 200 && !reply.body().is_empty();
+        let look = || async { Ok(Some(self.look().await?).filter(live)) };
+        if let Ok(reply) = self.case.until("the image at its url", TIMEOUT, look).await {
+            return Ok(reply);
+        }
+        // The last look tells more than that time has run out.
+        let reply = self.look().await?;
+        if matches!(reply.status_code(), 401 | 403) && !self.is_of_target(&self.url) {
+            let reason =
+                "the image at url is for those only who have another right than an API key";
+            return Err(Failure::skipped(reason));
+        }
+        reply.ensure(live(&reply), "status 200 and an image", in_words(&reply))?;
+        Ok(reply)
+    }
+}
+
+fn in_words(reply: &ApiResponse) -> String {
+    format!("status {} and {} bytes", reply.status_code(), reply.body().len())
+}
+
+fn redirect(from: &str, reply: &ApiResponse) -> Option<String> {
+    let to = match reply.status_code() {
+        301 | 302 | 303 | 307 | 308 => reply.headers().get(LOCATION)?.to_str().ok()?,
+        _ => return None,
+    };
+    Some(Url::parse(from).ok()?.join(to).ok()?.into())
+}
 
 pub(crate) async fn slot(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse> {
     let reply = ask(&case.wire(), content_type, size).await?;

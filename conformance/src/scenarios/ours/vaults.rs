@@ -1,7 +1,7 @@
 //! Vaults and forks at the points where the specification is silent.
 
-use crate::scenarios::core::vaults::fork::{fields, texts};
-use crate::scenarios::core::vaults::object::{general, listed, shows, unique_word};
+use crate::scenarios::core::vault_fork::{fields, texts};
+use crate::scenarios::core::vault_object::{general, listed, shows, unique_word};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

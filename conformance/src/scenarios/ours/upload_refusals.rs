@@ -2,8 +2,8 @@
 //! kept. That the token is needed and the type has to be the declared one is our choice (S-82).
 
 use crate::scenarios::core::auth::{main_bearer, mistyped};
-use crate::scenarios::core::uploads::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
-use crate::scenarios::core::uploads::slot::Slot;
+use crate::scenarios::core::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
+use crate::scenarios::core::uploads::Slot;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

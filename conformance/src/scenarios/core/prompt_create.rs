@@ -1,7 +1,6 @@
 //! `POST /prompts`, and what its fields take on an update too: defaults, texts and addresses.
 //! Models and vaults have files of their own, the bounds of all fields are in `fields`.
 
-use super::created_with;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -65,6 +64,20 @@ async fn references_replaced(case: Case) -> Result {
     let (prompt, _) = case.prompt_with(ten(0)).await?;
     for round in 1..=3 {
         prompt.update(ten(round)).await?.success()?;
+    }
+    Ok(())
+}
+
+/// The replies to a create, and to an update of a new text prompt without a model, with the same
+/// fields. Most rules about fields hold for both.
+pub(crate) async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
+    let created = case.create_prompt(fields.clone()).await?;
+    Ok([created, case.prompt().await?.update(fields).await?])
+}
+
+pub(crate) async fn created_with<const N: usize>(case: Case, fields: [Value; N]) -> Result {
+    for fields in fields {
+        case.create_prompt(fields).await?.success()?;
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Memberships: what they are called, that a prompt has one for each of its vaults, and the calls
 //! that remove and pin them. The order of several pins is in `listing`.
 
-use super::vault_with_distinct_ids;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -145,4 +144,23 @@ async fn unpin_again(case: Case) -> Result {
     reply.has_status(200, "the unpin of a prompt that is not pinned")?;
     reply.equals("/data/isPinned", false)?;
     vault.expect_entries(&before).await
+}
+
+/// A new vault with prompts. The id of no membership is that of its prompt: where both are the
+/// same number, one that is taken for the other does not show.
+pub(crate) async fn vault_with_distinct_ids(
+    case: &Case,
+    count: usize,
+) -> Result<(Vault, Vec<Member>)> {
+    let mut tries = 0;
+    loop {
+        let vault = case.vault().await?;
+        let members = vault.fill(count).await?;
+        tries += 1;
+        if tries == 8 || members.iter().all(|member| member.id != member.prompt.id) {
+            return Ok((vault, members));
+        }
+        // Prompts are ahead of memberships by one more the next time.
+        case.prompt().await?;
+    }
 }

@@ -1,7 +1,7 @@
 //! `POST /vaults/{vaultId}/prompts` and `POST …/move`: what is added and what a move does, answers and
 //! leaves.
 
-use super::vault_with_distinct_ids;
+use super::membership::vault_with_distinct_ids;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

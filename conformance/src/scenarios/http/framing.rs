@@ -1,8 +1,8 @@
 //! Where a body ends: lengths that cannot be, twice, or beside chunks (RFC 9112, section 6.3);
 //! chunks, well formed and not (sections 6.1 and 7.1); and bodies of another type.
 
-use super::Expect::{Bodyless, Ignored, NamesBody, Refused, Status};
-use super::{
+use super::raw::Expect::{Bodyless, Ignored, NamesBody, Refused, Status};
+use super::raw::{
     Fixture, Sample, answer, answered, chunked, each, nothing_follows, sample, succeeded,
     unless_busy,
 };

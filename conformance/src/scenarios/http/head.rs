@@ -3,8 +3,8 @@
 
 use tokio::time::timeout;
 
-use super::Expect::{Answered, Bodyless, Refused, Status};
-use super::{
+use super::raw::Expect::{Answered, Bodyless, Refused, Status};
+use super::raw::{
     Fixture, Received, Sample, answer, answered, each, nothing_follows, sample, unless_busy,
 };
 use crate::scenarios::prelude::*;

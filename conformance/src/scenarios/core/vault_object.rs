@@ -3,7 +3,7 @@
 //! derives it as S-16 says. The General vault belongs to the whole account, so core only looks, and
 //! what is changed here is put back.
 
-use super::list;
+use super::vault_list::list;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

@@ -1,6 +1,6 @@
 //! Requests that come slowly, in pieces, ahead of their turn, or not to their end.
 
-use super::{
+use super::raw::{
     Fixture, Received, Socket, answer, answered, is_refusal, nothing_follows, succeeded,
     unless_busy,
 };

@@ -3,7 +3,7 @@
 //! (S-43).
 
 use super::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
-use super::slot::Slot;
+use super::uploads::Slot;
 use crate::scenarios::core::auth::main_bearer;
 use crate::scenarios::prelude::*;
 

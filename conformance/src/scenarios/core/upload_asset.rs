@@ -2,9 +2,9 @@
 //! (S-45). And the addresses of a slot where prompts have the address of an image.
 
 use super::pictures::{of_all_types, png};
-use super::slot::{Slot, uploaded_urls};
+use super::uploads::{Slot, uploaded_urls};
 
-use crate::scenarios::core::prompts::create_and_update;
+use crate::scenarios::core::prompt_create::create_and_update;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

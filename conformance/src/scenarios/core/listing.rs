@@ -1,6 +1,6 @@
 //! `GET /vaults/{vaultId}/prompts`: what its entries are, and their order.
 
-use crate::scenarios::core::vaults::holds_all;
+use crate::scenarios::core::vault_list::holds_all;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

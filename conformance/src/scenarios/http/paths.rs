@@ -2,8 +2,8 @@
 //! refused or read as the plain one; it never reaches another resource. Heads that are larger than
 //! anybody needs.
 
-use super::Expect::{Answered, Refused};
-use super::{Fixture, RawRequest, Received, Sample, each, refused, sample};
+use super::raw::Expect::{Answered, Refused};
+use super::raw::{Fixture, RawRequest, Received, Sample, each, refused, sample};
 use crate::scenarios::core::errors::paths;
 use crate::scenarios::prelude::*;
 

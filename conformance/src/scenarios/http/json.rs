@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Expect, Fixture};
+use super::raw::{Expect, Fixture};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

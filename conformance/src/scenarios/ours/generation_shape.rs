@@ -3,10 +3,10 @@
 
 use http::header::CONTENT_TYPE;
 
-use crate::scenarios::core::generations::job::{
+use crate::scenarios::core::job::{
     Job, Outputs, PLASMA, PLASMA_VIDEO, REFUSE, failing, fetch, own_id, send, size, status,
 };
-use crate::scenarios::core::uploads::slot::uploaded_urls;
+use crate::scenarios::core::uploads::uploaded_urls;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

@@ -1,7 +1,7 @@
 //! The life of a key in a browser session (S-46): it is created, used, listed and revoked; and
 //! what `POST /api-keys` refuses.
 
-use super::{NewKey, is_plain};
+use super::keys::{NewKey, is_plain};
 use crate::scenarios::core::auth::main_key;
 use crate::scenarios::core::auth::{hides, parts_of};
 use crate::scenarios::core::errors::names_exactly;

@@ -1,7 +1,7 @@
 //! `PATCH` and `DELETE /vaults/{vaultId}`: what an update sets and leaves. A deleted vault goes, its
 //! prompts stay. And vaults that are created, changed, deleted and forked by many requests at once.
 
-use super::{list, same_object};
+use super::vault_list::{list, same_object};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -143,7 +143,7 @@ async fn delete_while_adding(case: Case) -> Result {
 
 async fn forks(case: Case) -> Result {
     let case = case.under_contention();
-    let source = case.vault_at(super::fork::source(&case, "public", 4).await?.id);
+    let source = case.vault_at(super::vault_fork::source(&case, "public", 4).await?.id);
     let replies = race::times(8, || source.fork()).await?;
     let mut copies = Vec::new();
     for reply in &replies {
@@ -156,7 +156,7 @@ async fn forks(case: Case) -> Result {
 
 async fn fork_while_adding(case: Case) -> Result {
     let (case, owner) = (case.under_contention(), case.other_account().under_contention());
-    let source = super::fork::source(&case, "public", 1).await?;
+    let source = super::vault_fork::source(&case, "public", 1).await?;
     let prompts = owner.prompts(8).await?;
     let adds = race::all(prompts.iter().map(|prompt| source.add([prompt])));
     let forked = case.vault_at(source.id);

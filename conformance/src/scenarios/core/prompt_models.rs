@@ -1,6 +1,6 @@
 //! The field `modelId`: its form, and when a prompt has to have one.
 
-use super::created_with;
+use super::prompt_create::created_with;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
