@@ -20,7 +20,6 @@ pub(super) mod prompt_object;
 pub(super) mod prompt_update;
 pub(super) mod prompt_vaults;
 pub(super) mod races;
-pub(super) mod upload_asset;
 pub(super) mod upload_put;
 pub(super) mod uploads;
 pub(super) mod vault_fork;
@@ -52,7 +51,6 @@ pub(super) const ALL: &[&[Scenario]] = &[
     generation_output::ALL,
     uploads::ALL,
     upload_put::ALL,
-    upload_asset::ALL,
     auth::ALL,
     races::ALL,
     existing_data::ALL,

@@ -265,7 +265,7 @@ async fn generation(case: Case) -> Result<Shown> {
 async fn slots(case: Case) -> Result<Shown> {
     let mut shown = Vec::new();
     for kind in ["image/png", "image/jpeg", "image/webp", "image/gif"] {
-        shown.push((ask(&case.wire(), kind, 12_345).await?, "/data".to_owned()));
+        shown.push((ask(&case, kind, 12_345).await?, "/data".to_owned()));
     }
     Ok(shown)
 }

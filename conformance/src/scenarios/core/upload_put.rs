@@ -1,10 +1,11 @@
-//! The bytes on their way to the storage: sent as they have to be, of another size than the
-//! declared one, and more than once. A storage may hang up while too many bytes are on their way
-//! (S-43).
+//! The `PUT` of the bytes: as it has to be, of another size than the declared one, and more than
+//! once; a storage may close the connection while it receives too many bytes (S-43). Then the image
+//! at its address (S-45), also as the image of a prompt.
 
 use super::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
-use super::uploads::Slot;
+use super::uploads::{Slot, uploaded_urls};
 use crate::scenarios::core::auth::main_bearer;
+use crate::scenarios::core::prompt_create::create_and_update;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -27,6 +28,18 @@ pub(crate) const ALL: &[Scenario] = &[
         "A second upload to a slot is refused, and the image is still the first one" },
     core! { "uploads.once.race" ["UP-14"] race,
         "Of uploads to a slot at once, of which one may overtake another, one is taken and shown" },
+    core! { "uploads.asset.live" ["UP-15"] live,
+        "After the upload the image is at url" },
+    core! { "uploads.asset.stays" ["UP-19"] stays,
+        "The image is at url however often it is read, also when its prompt is deleted" },
+    core! { "uploads.asset.not-at-upload-url" ["UP-17"] not_at_upload_url,
+        "uploadUrl gives an authentication error in place of the image, before and after the upload" },
+    core! { "uploads.images.image-url" ["UP-16"]
+        |case| async move {
+            taken(&case, json!({ "imageUrl": uploaded(&case).await?.url })).await?;
+            taken(&case, json!({ "referenceMediaUrls": uploaded_urls(&case, 2).await? })).await
+        },
+        "A create and an update take url as imageUrl and in referenceMediaUrls" },
 ];
 
 async fn answer(case: Case) -> Result {
@@ -75,8 +88,8 @@ async fn side_by_side(case: Case) -> Result {
     try_join_all(uploads).await.map(drop)
 }
 
-/// Refused by a response, or by the end of the connection.
-async fn refused_or_hung_up(call: Call, what: &str) -> Result {
+/// Refused by a response, or by the end of the connection without one.
+async fn refused_or_closed(call: Call, what: &str) -> Result {
     match call.send().await {
         Ok(reply) => reply.is_client_error(what).map(drop),
         Err(failure) if failure.verdict == Verdict::Error => Ok(()),
@@ -99,7 +112,7 @@ async fn larger(case: Case) -> Result {
         let slot = Slot::for_png(&case, declared).await?;
         let bytes = png_of_size([1, 1, 1], sent);
         let what = format!("{sent} bytes where {declared} were declared");
-        refused_or_hung_up(put(&slot, &bytes), &what).await?;
+        refused_or_closed(put(&slot, &bytes), &what).await?;
         slot.hides(&bytes).await?;
     }
     Ok(())
@@ -123,7 +136,7 @@ async fn broken_off(case: Case) -> Result {
     let slot = Slot::for_png(&case, bytes.len()).await?;
     let half = &bytes[..bytes.len() / 2];
     let call = slot.put_in_pieces(half).header("content-length", bytes.len().to_string());
-    refused_or_hung_up(call, "half of what the header said").await?;
+    refused_or_closed(call, "half of what the header said").await?;
     slot.hides(half).await?;
     // By the time that another upload is live, the storage has seen the end.
     Slot::used(&case, "image/png", &bytes).await?.is_live().await?;
@@ -148,35 +161,75 @@ async fn race(case: Case) -> Result {
     }
     let rivals = [[1, 1, 0], [0, 1, 1]].map(|colour| png_of_size(colour, 50_000));
     let slot = Slot::for_png(&case, 50_000).await?;
-    let (slow, halfway) = slot.put_with_a_rest(&rivals[0]);
-    let quick = async {
-        let resting = halfway.await.ok();
-        let answer = slot.put(&rivals[1]).send().await;
-        drop(resting);
-        answer
-    };
-    let answers = tokio::join!(slow.send(), quick);
+    let quick = slot.put(&rivals[1]).send();
+    let answers = slot.put_with_pause(&rivals[0], quick).await;
     one_is_taken(&slot, &rivals, &<[_; 2]>::from(answers)).await
 }
 
-/// One of the uploads was a success, and its image is shown. The others may have been hung up on.
+/// One of the uploads was a success, and its image is shown. The others may have no response.
 async fn one_is_taken(slot: &Slot, rivals: &[Vec<u8>], answers: &[Result<ApiResponse>]) -> Result {
-    let (mut taken, mut others) = (Vec::new(), Vec::new());
-    for (bytes, answer) in rivals.iter().zip(answers) {
-        let list = if answer.as_ref().is_ok_and(ApiResponse::is_success) {
-            &mut taken
-        } else {
-            &mut others
-        };
-        list.push(&**bytes);
-    }
-    let [taken] = taken[..] else {
-        let replies = answers.iter().flatten();
-        let statuses: Vec<_> = replies.map(ApiResponse::status_code).collect();
-        return Err(Failure::failed(
-            "exactly one success",
-            format!("the statuses {}", json_text(&statuses)),
-        ));
+    let is_success = |answer: &Result<_>| answer.as_ref().is_ok_and(ApiResponse::is_success);
+    let rivals = rivals.iter().map(Vec::as_slice).zip(answers);
+    let (taken, others): (Vec<_>, Vec<_>) = rivals.partition(|(_, answer)| is_success(answer));
+    let [(taken, _)] = taken[..] else {
+        let statuses: Vec<_> = answers.iter().flatten().map(ApiResponse::status_code).collect();
+        let got = format!("the statuses {}", json_text(&statuses));
+        return Err(Failure::failed("exactly one success", got));
     };
+    let others: Vec<_> = others.into_iter().map(|(bytes, _)| bytes).collect();
     check::with_context("the upload that was taken", slot.shows(taken, &others).await)
+}
+
+pub(crate) const COLOUR: [u8; 3] = [10, 20, 30];
+
+pub(crate) async fn uploaded(case: &Case) -> Result<Slot> {
+    Slot::used(case, "image/png", &png(COLOUR)).await
+}
+
+async fn live(case: Case) -> Result {
+    for (content_type, bytes) in of_all_types() {
+        let slot = Slot::used(&case, content_type, &bytes).await?;
+        check::with_context(content_type, slot.is_live().await)?;
+    }
+    Ok(())
+}
+
+async fn stays(case: Case) -> Result {
+    let slot = uploaded(&case).await?;
+    for round in 1..=10 {
+        check::with_context(format!("reading {round}"), slot.is_live().await)?;
+    }
+    let fields = json!({ "imageUrl": slot.url, "referenceMediaUrls": [slot.url] });
+    case.prompt_with(fields).await?.0.delete().await?.status(200)?;
+    slot.is_live().await.map(drop)
+}
+
+async fn not_at_upload_url(case: Case) -> Result {
+    let bytes = png(COLOUR);
+    let slot = Slot::for_png(&case, bytes.len()).await?;
+    for upload in [true, false] {
+        let reply = case.storage(Method::GET, &slot.upload_url).send().await?;
+        let refused = matches!(reply.status_code(), 401 | 403);
+        let got = format!("status {}", reply.status_code());
+        reply.ensure(refused, "an authentication error, 401 or 403, for GET uploadUrl", got)?;
+        if upload {
+            slot.upload(&bytes).await?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) async fn taken(case: &Case, fields: Value) -> Result {
+    let [create, update] = create_and_update(case, fields).await?;
+    create.status(201)?;
+    update.status(200).map(drop)
+}
+
+pub(crate) async fn content_type(case: Case) -> Result {
+    for (content_type, bytes) in of_all_types() {
+        let reply = Slot::used(&case, content_type, &bytes).await?.fetch().await?;
+        reply.has_header("content-type", content_type)?;
+        reply.has_header("x-content-type-options", "nosniff")?;
+    }
+    Ok(())
 }

@@ -1,13 +1,13 @@
-//! Uploads: the slot, the bytes to the storage, those who may not send them, and the image at
-//! its address. What holds for every field of the request is in `fields`.
+//! The slot of an upload, and the calls on its two addresses. What holds for every field of the
+//! request is in `fields`.
 //!
-//! The pictures are real, as a storage may look into them (S-44). Where nothing
-//! may have been kept, its address is asked for it.
+//! The pictures are real, as a storage may decode them (S-44).
 
 use bytes::Bytes;
-use futures::{StreamExt, stream};
+use futures::stream;
 use http::header::LOCATION;
-use tokio::sync::oneshot::{self, Receiver, Sender};
+use tokio::pin;
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use url::Url;
 
@@ -27,9 +27,8 @@ pub(crate) const ALL: &[Scenario] = &[
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Redirects from the address of an image to where it is (S-45).
 const REDIRECTS_MAX: usize = 5;
-
-/// How long an upload rests in its middle at most.
-const REST: Duration = Duration::from_secs(3);
+/// Longest pause in the middle of an upload.
+const PAUSE: Duration = Duration::from_secs(3);
 
 /// The right to upload one image. A scenario may exchange parts of it.
 #[derive(Clone)]
@@ -48,8 +47,9 @@ pub(crate) async fn uploaded_urls(case: &Case, count: usize) -> Result<Vec<Strin
     Ok(slots.into_iter().map(|slot| slot.url).collect())
 }
 
-pub(crate) async fn ask(wire: &Wire, content_type: &str, size: usize) -> Result<ApiResponse> {
-    wire.post("/uploads/images", json!({ "contentType": content_type, "size": size })).await
+pub(crate) async fn ask(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse> {
+    let body = json!({ "contentType": content_type, "size": size });
+    case.wire().post("/uploads/images", body).await
 }
 
 impl Slot {
@@ -58,7 +58,7 @@ impl Slot {
     }
 
     pub(crate) async fn of(case: &Case, content_type: &str, size: usize) -> Result<Self> {
-        let reply = ask(&case.wire(), content_type, size).await?;
+        let reply = ask(case, content_type, size).await?;
         Ok(Self {
             case: case.clone(),
             upload_url: reply.string("/data/uploadUrl")?.to_owned(),
@@ -86,7 +86,7 @@ impl Slot {
         self.authorized().body(&self.content_type, bytes)
     }
 
-    /// The same in pieces and without a length.
+    /// The same in pieces and without `Content-Length`.
     pub(crate) fn put_in_pieces(&self, bytes: &[u8]) -> Call {
         let size = bytes.len().div_ceil(2).clamp(1, 9_999);
         let pieces: Vec<_> = bytes.chunks(size).map(Bytes::copy_from_slice).collect();
@@ -94,27 +94,36 @@ impl Slot {
         call.pieces(stream::iter(pieces))
     }
 
-    /// A `PUT` that pauses after half of the bytes. Whoever waits for that moment gets a guard:
-    /// the upload goes on when it is dropped, or after [`REST`].
-    pub(crate) fn put_with_a_rest(&self, bytes: &[u8]) -> (Call, Receiver<Sender<()>>) {
-        let [start, rest] =
-            <[_; 2]>::from(bytes.split_at(bytes.len() / 2)).map(Bytes::copy_from_slice);
-        let (halfway, is_halfway) = oneshot::channel();
-        let (resting, is_over) = oneshot::channel();
-        let at_most = self.case.scaled(REST);
-        let pieces = stream::once(async move { start }).chain(stream::once(async move {
-            // The second piece is asked for only once the first is on its way.
-            if halfway.send(resting).is_ok() {
-                // Either end of the wait will do.
-                let _ = timeout(at_most, is_over).await;
-            }
-            rest
-        }));
+    /// Sends the bytes with a pause in their middle, which lasts as long as `meanwhile`, but no
+    /// longer than [`PAUSE`]: a server may answer nobody before the upload is over. Both results.
+    pub(crate) async fn put_with_pause<T>(
+        &self,
+        bytes: &[u8],
+        meanwhile: impl Future<Output = T>,
+    ) -> (Result<ApiResponse>, T) {
+        let (start, rest) = bytes.split_at(bytes.len() / 2);
+        let (sender, mut pieces) = mpsc::channel(1);
         let call = self.authorized().header("content-type", &self.content_type);
-        (call.header("content-length", bytes.len().to_string()).pieces(pieces), is_halfway)
+        let call = call.header("content-length", bytes.len().to_string());
+        let call = call.pieces(stream::poll_fn(move |context| pieces.poll_recv(context)));
+        let feed = async move {
+            // An error means that the server has refused the upload already.
+            let _ = sender.send(Bytes::copy_from_slice(start)).await;
+            // There is room for the rest once the first half is on its way.
+            let room = sender.reserve().await;
+            pin!(meanwhile);
+            let early = timeout(self.case.scaled(PAUSE), &mut meanwhile).await;
+            let _ = room.map(|room| room.send(Bytes::copy_from_slice(rest)));
+            drop(sender);
+            match early {
+                Ok(result) => result,
+                Err(_) => meanwhile.await,
+            }
+        };
+        join(call.send(), feed).await
     }
 
-    /// Uploads these bytes. Which status a success has is not asked here.
+    /// Uploads these bytes. Any status of a success will do here.
     pub(crate) async fn upload(&self, bytes: &[u8]) -> Result<ApiResponse> {
         let reply = self.put(bytes).send().await?;
         reply.ensure(reply.is_success(), "the upload to succeed", in_words(&reply))?;
@@ -164,9 +173,7 @@ impl Slot {
         call.send().await?.is_client_error(what)?;
         self.hides(sent).await
     }
-}
 
-impl Slot {
     /// What is at `url`, behind redirects.
     pub(crate) async fn fetch(&self) -> Result<ApiResponse> {
         let mut url = self.url.clone();
@@ -202,12 +209,10 @@ impl Slot {
         if let Ok(reply) = self.case.until("the image at its url", TIMEOUT, look).await {
             return Ok(reply);
         }
-        // The last look tells more than that time has run out.
+        // The last response says more than a timeout.
         let reply = self.look().await?;
         if matches!(reply.status_code(), 401 | 403) && !self.is_of_target(&self.url) {
-            let reason =
-                "the image at url is for those only who have another right than an API key";
-            return Err(Failure::skipped(reason));
+            return Err(Failure::skipped("an API key is not enough to see the image at url"));
         }
         reply.ensure(live(&reply), "status 200 and an image", in_words(&reply))?;
         Ok(reply)
@@ -226,20 +231,10 @@ fn redirect(from: &str, reply: &ApiResponse) -> Option<String> {
     Some(Url::parse(from).ok()?.join(to).ok()?.into())
 }
 
-pub(crate) async fn slot(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse> {
-    let reply = ask(&case.wire(), content_type, size).await?;
-    reply.at("/data/uploadUrl")?;
-    Ok(reply)
-}
-
-pub(crate) async fn png_slot(case: &Case) -> Result<ApiResponse> {
-    slot(case, "image/png", 100).await
-}
-
 async fn echo(case: Case) -> Result {
     for content_type in TYPES {
         for size in [100, 12_345, 1_000_000] {
-            let reply = slot(&case, content_type, size).await?;
+            let reply = ask(&case, content_type, size).await?;
             reply.equals("/data/contentType", content_type)?.equals("/data/size", size)?;
         }
     }
@@ -249,7 +244,7 @@ async fn echo(case: Case) -> Result {
 async fn addresses(case: Case) -> Result {
     let mut seen = HashSet::new();
     for _ in 0..4 {
-        let reply = png_slot(&case).await?;
+        let reply = ask(&case, "image/png", 100).await?;
         let token = reply.string("/data/token")?;
         let fits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
         let got = format!("another text, of {} bytes", token.len());
