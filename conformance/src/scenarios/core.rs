@@ -3,7 +3,6 @@
 pub(super) mod auth;
 pub(super) mod errors;
 pub(super) mod existing_data;
-pub(super) mod generation_images;
 pub(super) mod generation_output;
 pub(super) mod generations;
 pub(super) mod job;
@@ -47,7 +46,6 @@ pub(super) const ALL: &[&[Scenario]] = &[
     moves::ALL,
     membership_races::ALL,
     generations::ALL,
-    generation_images::ALL,
     generation_output::ALL,
     uploads::ALL,
     upload_put::ALL,

@@ -1,6 +1,6 @@
-//! Who may call: the form of the header `Authorization`; the key in it, which has to be whole, known
-//! and not revoked; its scope; and what the refusal of one says. No key makes another, and no account
-//! sees what another one has.
+//! Authentication: the form of the header `Authorization`; the key, which has to be complete, known
+//! and not revoked; its scope; and the body of a refusal. No key creates another key, and no account
+//! sees the data of another one.
 
 use std::time::Instant;
 
@@ -84,12 +84,11 @@ pub(crate) fn mistyped(key: &str, from_end: usize) -> String {
     characters.into_iter().collect()
 }
 
-/// Every error among these is one of authentication and says so; there is at least one.
+/// Every error among these has status 401 and an error text; there is at least one.
 fn say_so(mut replies: Vec<ApiResponse>) -> Result {
     replies.retain(|reply| reply.status_code() >= 400);
     if replies.is_empty() {
-        let reason = "no request was refused; other scenarios say which should be";
-        return Err(Failure::skipped(reason));
+        return Err(Failure::skipped("nothing was refused; other scenarios say what should be"));
     }
     replies.iter().try_for_each(|reply| reply.status(401)?.string("/error").map(drop))
 }
@@ -99,9 +98,8 @@ pub(crate) async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     let key = main_key(case);
     let cut = key.get(..key.len() - 1).unwrap_or_default();
     let mut replies = vec![case.anonymous().get("/vaults").await?];
-    let others = [cut.to_owned(), mistyped(key, 2), unknown(key)];
-    let others = others.map(|other| format!("Bearer {other}"));
-    for value in [format!("Basic {key}")].into_iter().chain(others) {
+    let keys = [cut.to_owned(), mistyped(key, 2), unknown(key)].map(|key| format!("Bearer {key}"));
+    for value in [format!("Basic {key}")].into_iter().chain(keys) {
         let call = case.anonymous().call(Method::GET, "/vaults");
         replies.push(call.header("authorization", value).send().await?);
     }
@@ -140,14 +138,16 @@ pub(crate) async fn refused_everywhere(case: Case, forms: fn(&str) -> Vec<Form>)
 async fn elsewhere(case: Case) -> Result {
     let key = main_key(&case);
     let get = |path: &str| case.anonymous().call(Method::GET, path);
-    let bearer = format!("Bearer {key}");
-    // An unknown parameter may be what is refused (S-03).
+    // A server may refuse unknown parameters (S-03).
     let in_query = get(&format!("/vaults?api_key={key}&access_token={key}")).send().await?;
     in_query.is_client_error("a key in the query")?;
     for (name, call) in [
         ("in a cookie", get("/vaults").header("cookie", format!("api_key={key}"))),
         ("in x-api-key", get("/vaults").header("x-api-key", key)),
-        ("in proxy-authorization", get("/vaults").header("proxy-authorization", &bearer)),
+        (
+            "in proxy-authorization",
+            get("/vaults").header("proxy-authorization", main_bearer(&case)),
+        ),
     ] {
         check::with_context(name, call.send().await?.status(401))?;
     }
@@ -175,17 +175,15 @@ pub(crate) fn truncated_by(key: &str, places: usize) -> Form {
     form(format!("the key without its last {places}"), format!("Bearer {left}"))
 }
 
+/// The key with the case of one letter changed, for each letter, and in one case throughout.
 fn in_other_cases(key: &str) -> Vec<String> {
-    let other_case = |c: char| match c.is_ascii_lowercase() {
-        true => c.to_ascii_uppercase(),
-        false => c.to_ascii_lowercase(),
+    let one = |(at, letter): (usize, char)| {
+        let upper = letter.to_ascii_uppercase();
+        let other = if letter == upper { letter.to_ascii_lowercase() } else { upper };
+        format!("{}{other}{}", &key[..at], &key[at + letter.len_utf8()..])
     };
-    let one = |place: usize| {
-        let other = |(at, c)| if at == place { other_case(c) } else { c };
-        key.chars().enumerate().map(other).collect()
-    };
-    let whole = [key.to_uppercase(), key.to_lowercase(), key.chars().map(other_case).collect()];
-    let mut spellings: Vec<_> = (0..key.chars().count()).map(one).chain(whole).collect();
+    let throughout = [key.to_uppercase(), key.to_lowercase()];
+    let mut spellings: Vec<_> = key.char_indices().map(one).chain(throughout).collect();
     spellings.retain(|spelling| spelling != key);
     spellings
 }
@@ -196,12 +194,11 @@ pub(crate) async fn reads(case: Case) -> Result {
     for endpoint in endpoints::all(&case, &ids).into_iter().filter(Endpoint::reads) {
         let reply = endpoint.send(&reader).await?;
         let got = reply.status(200)?.json()?;
-        // The lists of the whole account change under other scenarios.
+        // Other scenarios change the lists of the whole account.
         if endpoint.names_an_id() {
-            let expected = endpoint.send(&wire).await?;
-            let expected = expected.json()?;
+            let expected = endpoint.send(&wire).await?.json()?.clone();
             let what = format!("what the account's other key gets: {expected}");
-            reply.ensure(got == expected, what, got)?;
+            reply.ensure(*got == expected, what, got)?;
         }
     }
     let filtered = reader.get(&format!("/prompts?vaultId={}", ids.vault)).await?;
@@ -210,7 +207,7 @@ pub(crate) async fn reads(case: Case) -> Result {
     check::equal("prompts of the vault", &got.len(), &members.len())
 }
 
-/// How long one of the six walks may take, in all half of a scenario's time.
+/// Time limit of each of six walks, in all half of a scenario's time.
 const WALK: Duration = Duration::from_secs(5);
 
 async fn prompts(case: Case) -> Result {
@@ -239,7 +236,7 @@ async fn vaults(case: Case) -> Result {
     Ok(())
 }
 
-/// Vendor, public id and secret of a key, which a failure must not show.
+/// Vendor, public id and secret of a key. A failure must not show them.
 pub(crate) fn parts_of(key: &str) -> Result<(&str, &str, &str)> {
     check::key_parts(key).ok_or_else(|| {
         let got = format!("a key of {} characters in another form", key.len());
@@ -264,9 +261,7 @@ async fn parts(case: Case) -> Result {
         ("without the prefix", format!("{id}_{secret}")),
         ("the secret alone", secret.to_owned()),
     ] {
-        let call = case.anonymous().call(Method::GET, "/vaults");
-        let call = call.header("authorization", format!("Bearer {token}"));
-        check::with_context(name, call.send().await?.status(401))?;
+        vaults_unauthorized(&case, form(name, format!("Bearer {token}"))).await?;
     }
     Ok(())
 }
@@ -274,9 +269,8 @@ async fn parts(case: Case) -> Result {
 async fn never_shown(case: Case) -> Result {
     let (_, _, secret) = parts_of(main_key(&case))?;
     let successes = successes(&case).await?.into_iter().map(|(_, reply)| reply);
-    for reply in successes.chain(endpoints::refusals(&case).await?) {
-        hides(&reply, secret)?;
-    }
+    let mut replies = successes.chain(endpoints::refusals(&case).await?);
+    replies.try_for_each(|reply| hides(&reply, secret))?;
     hides(&create(&case, case.wire()).await?, secret)
 }
 

@@ -1,11 +1,23 @@
-//! That a job of a model that works runs to its end, how many outputs it leaves, and where they go.
+//! The end of a job whose model works, its outputs, the vault that they go to, and their images on a
+//! prompt. A server may show its outputs in another form; then scenarios about images are skipped.
 
-use super::job::{Job, Outputs, body, within_a_jobs_time};
+use super::job::{Job, Outputs, body, fetch, within_a_jobs_time};
 use crate::case::state;
+use crate::scenarios::answers::shapes::Type;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
+    core! { "generations.images.members" ["PR-07", "GE-29"] members,
+        "Each entry of images has url, width, height and createdAt of their types" },
+    core! { "generations.images.everywhere" ["PR-06", "PR-30", "GE-29"] everywhere,
+        "A prompt shows the same images alone, in the list and in the vault's listing" },
+    core! { "generations.images.fetched" ["GE-29", "GE-32"] fetched,
+        "Every image is there at its address, for everybody or for those who may see it" },
+    core! { "generations.images.distinct" ["GE-30"] distinct,
+        "Every output of a batch has an address of its own" },
+    core! { "generations.images.unlinked" ["PR-43", "GE-29"] unlinked,
+        "A deleted prompt takes its images from the vault and the list" },
     core! { "generations.output.there-at-once" ["GE-26", "GE-28", "GE-29", "GE-32"]
         |case| async move { Job::finish(&case, json!({})).await?.outputs().await?.any().map(drop) },
         "The job of a model that works becomes completed, and then the output is in the vault" },
@@ -32,6 +44,88 @@ pub(crate) const ALL: &[Scenario] = &[
         "Without vaultId the output goes into a system vault of the account" },
 ];
 
+/// A job that has saved two outputs, and these.
+pub(crate) async fn two(case: &Case) -> Result<(Job, Outputs)> {
+    let job = Job::finish(case, json!({ "batchCount": 2 })).await?;
+    let saved = job.outputs().await?.any()?;
+    Ok((job, saved))
+}
+
+/// The outputs, if they are entries of `images`; a server may show them elsewhere (S-39).
+fn in_images(saved: Outputs) -> Result<Outputs> {
+    if saved.images().is_empty() {
+        return Err(Failure::skipped("the outputs are not in images, so no entry can be seen"));
+    }
+    Ok(saved)
+}
+
+pub(crate) async fn delete_prompts(case: &Case, saved: &Outputs) -> Result {
+    for path in saved.paths() {
+        case.wire().delete(&path).await?.status(200)?;
+    }
+    Ok(())
+}
+
+async fn members(case: Case) -> Result {
+    let saved = in_images(two(&case).await?.1)?;
+    for images in saved.prompts.iter().map(|prompt| &prompt["images"]) {
+        saved.listing.ensure(Type::Images.fits(images), Type::Images, images)?;
+    }
+    Ok(())
+}
+
+async fn everywhere(case: Case) -> Result {
+    let (job, saved) = two(&case).await?;
+    let pages = job.own_vault()?.list().walk().await?.pages;
+    for (prompt, path) in saved.prompts.iter().zip(saved.paths()) {
+        let expected = unsigned(&prompt["images"]);
+        let alone = case.wire().get(&path).await?;
+        let alone = &alone.data(200)?["images"];
+        check::equal("images of the prompt alone", &unsigned(alone), &expected)?;
+        let id = prompt["id"].as_i64().unwrap_or_default();
+        let page = pages.iter().find(|page| page.ids.contains(&id));
+        let page =
+            page.ok_or_else(|| saved.listing.failure("the prompt in the list too", "it is not"))?;
+        let listed = &page.reply.entry(id)?["images"];
+        check::equal("images in the list", &unsigned(listed), &expected)?;
+    }
+    Ok(())
+}
+
+/// The sizes and addresses of images, without the queries of the addresses, which may be signed
+/// anew for every response (S-77).
+fn unsigned(images: &Value) -> BTreeSet<String> {
+    let unsigned = |image: &Value| {
+        let url = image["url"].as_str().and_then(|url| url.split('?').next());
+        json!([image["width"], image["height"], url]).to_string()
+    };
+    images.as_array().into_iter().flatten().map(unsigned).collect()
+}
+
+async fn fetched(case: Case) -> Result {
+    for url in in_images(two(&case).await?.1)?.urls() {
+        let file = fetch(&case, url).await?;
+        let empty = file.body().is_empty() && file.status_code() == 200;
+        file.ensure(!empty, "a file that is not empty", "no bytes")?;
+    }
+    Ok(())
+}
+
+async fn distinct(case: Case) -> Result {
+    let saved = Job::finish(&case, json!({ "batchCount": 4 })).await?.outputs().await?;
+    saved.counts(4)?;
+    let saved = in_images(saved)?;
+    check::distinct("addresses", saved.urls())
+}
+
+async fn unlinked(case: Case) -> Result {
+    let (job, saved) = two(&case).await?;
+    delete_prompts(&case, &saved).await?;
+    job.outputs().await?.counts(0)?;
+    let left = job.own_vault()?.list().walk().await?.ids();
+    check::equal("what is left in the list", &left, &vec![])
+}
+
 async fn is_saved(job: &Job) -> Result<Option<()>> {
     Ok((job.outputs().await?.count() > 0).then_some(()))
 }
@@ -41,16 +135,14 @@ async fn by_itself(case: Case) -> Result {
     within_a_jobs_time(&case, "an output to be in the vault", || is_saved(job)).await
 }
 
-/// What a target whose jobs never end by their word is found by, so it asks for no preflight.
+/// It finds targets whose jobs never end by their status, so it does not ask the preflight.
 async fn said_completed(case: Case) -> Result {
     const SAVED: Duration = Duration::from_secs(20);
     const SAID: Duration = Duration::from_secs(10);
     let job = &Job::queue(&case, json!({})).await?;
     if let Err(failure) = case.until("an output in the vault", SAVED, || is_saved(job)).await {
-        return Err(match failure.exchange {
-            Some(_) => failure,
-            None => Failure::skipped("no output was saved in time, so there is no end to see"),
-        });
+        let reason = "no output was saved in time, so there is no end to see";
+        return Err(if failure.exchange.is_some() { failure } else { Failure::skipped(reason) });
     }
     let said = || async move {
         let reply = job.status().await?;
@@ -59,7 +151,7 @@ async fn said_completed(case: Case) -> Result {
     case.until("the status of a job with an output to be completed", SAID, said).await
 }
 
-/// What two jobs have made, the first one without the field and the second one with its default.
+/// The outputs of two jobs, the first one without the field and the second one with its default.
 async fn with_default(case: &Case, fields: Value) -> Result<[Outputs; 2]> {
     let plain = Job::finish(case, json!({})).await?;
     let named = Job::finish(case, fields).await?;
@@ -77,15 +169,14 @@ async fn type_default(case: Case) -> Result {
 
 async fn ratio_default(case: Case) -> Result {
     let made = with_default(&case, json!({ "aspectRatio": "1:1" })).await?;
-    let [got, expected] = made.map(|outputs| {
-        let images = outputs.images().into_iter();
-        images.map(|image| (image["width"].as_i64(), image["height"].as_i64())).collect::<Vec<_>>()
-    });
-    if expected.is_empty() {
+    if made[1].images().is_empty() {
         return Err(Failure::skipped("the outputs are not in images, so their size is not shown"));
     }
-    let ratio = |size: &(Option<i64>, Option<i64>)| (size.0? * 100).checked_div(size.1?);
-    let [got, expected] = [got, expected].map(|sizes| sizes.iter().map(ratio).collect::<Vec<_>>());
+    let [got, expected] = made.map(|outputs| {
+        let side = |image: &Value, name| image[name].as_i64();
+        let ratio = |image| (side(image, "width")? * 100).checked_div(side(image, "height")?);
+        outputs.images().into_iter().map(ratio).collect::<Vec<_>>()
+    });
     check::equal("the proportions of the images in percent", &got, &expected)
 }
 
@@ -105,7 +196,7 @@ async fn batch(case: Case) -> Result {
     try_join_all(counts).await.map(drop)
 }
 
-/// Later is when another job, queued after the first one's end, is done too.
+/// Another job, queued after the end of the first one, gives it time to save more.
 async fn once(case: Case) -> Result {
     let job = Job::finish(&case, json!({ "batchCount": 2 })).await?;
     Job::finish(&case, json!({})).await?;
@@ -123,26 +214,26 @@ async fn named(case: Case) -> Result {
     Outputs::in_vault(&other).await?.counts(0).map(drop)
 }
 
-/// Two jobs, since a service may make General for the first. Other scenarios use these vaults
-/// too, so what is new there may be theirs; the scenario `status-general` looks closer.
+/// Two jobs, since a server may create General for the first. Other scenarios use these vaults too,
+/// so a new prompt may be theirs; the scenario `status-general` looks closer.
 pub(crate) async fn general(case: Case) -> Result {
     let wire = case.wire();
     let mut taking: Option<HashSet<i64>> = None;
     for _ in 0..2 {
-        let before: HashSet<_> = in_system_vaults(&wire).await?.into_iter().collect();
+        let before = in_system_vaults(&wire).await?;
         Job::submit(&case, body(&case, json!({}))).await?.wait_completed().await?;
         let after = in_system_vaults(&wire).await?;
-        let new = after.iter().filter(|place| !before.contains(place)).map(|(vault, _)| *vault);
+        let new = after.difference(&before).map(|(vault, _)| *vault);
         taking =
-            Some(new.filter(|vault| taking.as_ref().is_none_or(|t| t.contains(vault))).collect());
+            Some(new.filter(|id| taking.as_ref().is_none_or(|ids| ids.contains(id))).collect());
     }
     let found = taking.is_some_and(|vaults| !vaults.is_empty());
     check::ensure(found, "the output of both jobs in one system vault", "none")
 }
 
 /// The prompts in all system vaults, each with its vault.
-pub(crate) async fn in_system_vaults(wire: &Wire) -> Result<Vec<(i64, i64)>> {
-    let mut found = Vec::new();
+pub(crate) async fn in_system_vaults(wire: &Wire) -> Result<HashSet<(i64, i64)>> {
+    let mut found = HashSet::new();
     let vaults = wire.get("/vaults").await?.status(200)?.array("/data")?;
     let system = vaults.iter().filter(|vault| vault["isSystem"] == true);
     for id in system.filter_map(|vault| vault["id"].as_i64()) {

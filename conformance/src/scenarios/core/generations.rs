@@ -1,9 +1,7 @@
-//! Generations: the response that one is queued, its request, the job, what it saves in a vault,
-//! and its status.
+//! Generations: the request, the response that one is queued, and the status of the job.
 //!
-//! How long a job takes and what it looks like depends on the provider. Scenarios of the profile
-//! core wait for it as long as they can, with the models of the run's configuration. Scenarios
-//! that need the models built into the reference server name that need.
+//! How long a job takes depends on the provider. Scenarios of the profile core use the models of the
+//! run's configuration; those that need the models built into the reference server name that need.
 
 use url::Url;
 
@@ -54,12 +52,12 @@ async fn status_url(case: Case) -> Result {
 
 async fn no_media(case: Case) -> Result {
     let job = Job::queue(&case, json!({})).await?;
-    let members = job.answer.at("/data")?.as_object().into_iter().flatten();
-    for (name, value) in members {
+    let data = job.answer.at("/data")?;
+    for (name, value) in data.as_object().into_iter().flatten() {
         let inline = value.as_str().is_some_and(|text| text.starts_with("data:"));
         job.answer.ensure(!inline, "no media in the answer", format!("media as {name}"))?;
     }
-    let images = job.answer.at("/data")?.get("images").unwrap_or(&Value::Null);
+    let images = &data["images"];
     let none = images.as_array().is_none_or(Vec::is_empty);
     job.answer.ensure(none, "no images in the answer", images)?;
     job.wait_completed().await?;
@@ -100,10 +98,11 @@ async fn made_id(case: Case) -> Result {
 }
 
 fn is_uuid(text: &str) -> bool {
-    let parts: Vec<_> = text.split('-').collect();
-    let lengths: Vec<_> = parts.iter().map(|part| part.len()).collect();
-    let hex = parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    lengths == [8, 4, 4, 4, 12] && hex
+    let is_right = |(at, byte): (usize, u8)| match at {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    text.len() == 36 && text.bytes().enumerate().all(is_right)
 }
 
 async fn nothing_queued(case: Case) -> Result {
@@ -142,13 +141,11 @@ async fn again_and_again(case: Case) -> Result {
     let [root, address] = [case.target().base_url(), url].map(str::parse::<Url>);
     let path = root.ok().zip(address.ok()).and_then(|(root, url)| below(&root, &url));
     let path = path.ok_or_else(|| job.answer.failure("a statusUrl below the API root", url))?;
-    for wait in [false, true] {
-        if wait {
+    for call in 0..6 {
+        if call == 3 {
             job.wait_completed().await?;
         }
-        for _ in 0..3 {
-            wire.get(&path).await?.status(200)?;
-        }
+        wire.get(&path).await?.status(200)?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! A generation as a scenario holds it: its request, the job, the wait for its end, and what it has
-//! saved in a vault, counted as S-39 lets a fair client count. It has no scenarios of its own.
+//! A fixture for generations: the request, the job, the wait for its end, and the outputs that it has
+//! saved in a vault, counted as S-39 allows. It has no scenarios of its own.
 
 use crate::case::{state, status_path};
 use crate::scenarios::prelude::*;
@@ -12,18 +12,18 @@ pub(crate) const FAIL: &str = "local/fail";
 /// Accepts no job.
 pub(crate) const REFUSE: &str = "local/refuse";
 
-/// How long a job may take: a little less than a scenario may.
+/// Time limit of a job, a little less than that of a scenario.
 const TIMEOUT: Duration = Duration::from_secs(55);
 
 pub(crate) struct Job {
     case: Case,
     pub(crate) id: String,
     pub(crate) vault: Option<i64>,
-    /// The response that it is queued.
+    /// The 202 response.
     pub(crate) answer: ApiResponse,
 }
 
-/// A request with these fields beside a model and a text no other case uses.
+/// A request with a model, a text that no other case uses, and these fields.
 pub(crate) fn body(case: &Case, fields: Value) -> Value {
     merged(json!({ "modelId": case.image_model(), "prompt": case.name("A harbour") }), fields)
 }
@@ -78,14 +78,11 @@ pub(crate) fn taken_by_model(case: &Case, answer: &ApiResponse, input: &str) -> 
     )))
 }
 
-pub(crate) async fn within_a_jobs_time<T, F>(
+pub(crate) async fn within_a_jobs_time<T, F: Future<Output = Result<Option<T>>>>(
     case: &Case,
     what: &str,
     probe: impl FnMut() -> F,
-) -> Result<T>
-where
-    F: Future<Output = Result<Option<T>>>,
-{
+) -> Result<T> {
     case.waits_for_jobs()?;
     case.until(what, TIMEOUT, probe).await
 }
@@ -127,26 +124,20 @@ impl Job {
     }
 
     pub(crate) async fn wait_completed(&self) -> Result<ApiResponse> {
-        let completed = || async {
-            let reply = self.status().await?;
-            reply.status_in(200..=299)?;
-            match state(&reply).as_deref() {
-                Some("completed") => Ok(Some(reply)),
-                Some("failed") => Err(reply.failure("the job to be completed", "it has failed")),
-                _ => Ok(None),
-            }
-        };
-        let what = format!("the job {} to be completed", self.id);
-        within_a_jobs_time(&self.case, &what, completed).await
+        let last = self.wait_ended().await?;
+        if state(&last).as_deref() == Some("failed") {
+            return Err(last.failure("the job to be completed", "it has failed"));
+        }
+        Ok(last)
     }
 
-    /// Waits until it has ended, well or not; its last status.
+    /// Waits until it has completed or failed; its last status.
     pub(crate) async fn wait_ended(&self) -> Result<ApiResponse> {
         let ended = || async {
             let reply = self.status().await?;
-            reply.status(200)?;
-            let ended = matches!(state(&reply).as_deref(), Some("completed" | "failed"));
-            Ok(ended.then_some(reply))
+            let has_ended =
+                matches!(state(reply.success()?).as_deref(), Some("completed" | "failed"));
+            Ok(has_ended.then_some(reply))
         };
         within_a_jobs_time(&self.case, &format!("the job {} to end", self.id), ended).await
     }
@@ -161,7 +152,7 @@ impl Job {
     }
 }
 
-/// How long an output may take to be live at its address.
+/// Time limit for an output to be live at its address.
 const LIVE: Duration = Duration::from_secs(10);
 
 pub(crate) struct Outputs {
@@ -216,28 +207,24 @@ impl Outputs {
     }
 }
 
-/// Fetches a file without a key, as a browser does. A redirect to where it is will do, and that
-/// only some may see it (S-77).
+/// Fetches a file without a key, as a browser does. It may be elsewhere or for some only (S-77).
 pub(crate) async fn fetch(case: &Case, url: &str) -> Result<ApiResponse> {
-    let base = case.target().base_url().parse::<url::Url>();
-    let whole = base.and_then(|base| base.join(url));
-    let whole = whole.map_err(|_| Failure::failed("an image with an address", url))?;
+    let address = case.target().config.base_url.join(url);
+    let address = address.map_err(|_| Failure::failed("an image with an address", url))?;
     let ask = || async {
-        let reply = case.storage(Method::GET, whole.as_str()).send().await?;
-        let status = reply.status_code();
-        Ok(matches!(status, 200..=399 | 401 | 403).then_some(reply))
+        let reply = case.storage(Method::GET, address.as_str()).send().await?;
+        Ok(matches!(reply.status_code(), 200..=399 | 401 | 403).then_some(reply))
     };
     case.until(&format!("a file at {url}"), LIVE, ask).await
 }
 
+/// Width and height of a PNG or a GIF.
 pub(crate) fn size(bytes: &[u8]) -> Option<(i64, i64)> {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         let side = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-        Some((side(16)?.into(), side(20)?.into()))
-    } else if bytes.starts_with(b"GIF8") {
-        let side = |at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
-        Some((side(6)?.into(), side(8)?.into()))
-    } else {
-        None
+        return Some((side(16)?.into(), side(20)?.into()));
     }
+    let gif = bytes.strip_prefix(b"GIF89a")?;
+    let side = |at: usize| Some(u16::from_le_bytes(gif.get(at..at + 2)?.try_into().ok()?));
+    Some((side(0)?.into(), side(2)?.into()))
 }

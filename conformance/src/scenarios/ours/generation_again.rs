@@ -95,7 +95,7 @@ async fn after_the_end(case: Case) -> Result {
         again.answer.equals("/data", first.answer.at("/data")?.clone())?;
         // Another job that begins and ends gives the first one time to change.
         Job::finish(&case, json!({})).await?;
-        first.status().await?.status(200)?.equals("/data", last.at("/data")?.clone())?;
+        first.status().await?.status(200)?.equals("/data", last.data(200)?.clone())?;
         first.outputs().await?.counts(outputs)?;
     }
     Ok(())

@@ -150,7 +150,7 @@ async fn unknown_404(case: Case) -> Result {
 async fn failed_state(case: Case) -> Result {
     let job = Job::queue(&case, failing(json!({ "batchCount": 4 }))).await?;
     let last = job.wait_ended().await?;
-    last.equals("/data/status", "failed")?.equals("/error", json!(null))?;
+    last.status(200)?.equals("/data/status", "failed")?.equals("/error", json!(null))?;
     last.equals("/data/promptId", json!(null))?;
     let message = last.string("/data/error")?;
     last.ensure(message.contains(FAIL), "the provider's message", message)?;

@@ -1,6 +1,6 @@
 //! Generations at the points where the specification is silent: requests, images and vaults.
 
-use crate::scenarios::core::generation_images::{delete_prompts, two};
+use crate::scenarios::core::generation_output::{delete_prompts, two};
 use crate::scenarios::core::generations::accepted;
 use crate::scenarios::core::job::{
     Job, Outputs, body, failing, fetch, own_id, refused, send, slow, status,
