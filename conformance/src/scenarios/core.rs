@@ -6,9 +6,7 @@ pub(super) mod existing_data;
 pub(super) mod generation_output;
 pub(super) mod generations;
 pub(super) mod job;
-pub(super) mod listing;
 pub(super) mod membership;
-pub(super) mod membership_races;
 pub(super) mod moves;
 pub(super) mod pagination;
 pub(super) mod pictures;
@@ -22,7 +20,6 @@ pub(super) mod races;
 pub(super) mod upload_put;
 pub(super) mod uploads;
 pub(super) mod vault_fork;
-pub(super) mod vault_list;
 pub(super) mod vault_object;
 pub(super) mod vault_update;
 
@@ -38,13 +35,10 @@ pub(super) const ALL: &[&[Scenario]] = &[
     prompt_update::ALL,
     prompt_list::ALL,
     vault_object::ALL,
-    vault_list::ALL,
     vault_update::ALL,
     vault_fork::ALL,
     membership::ALL,
-    listing::ALL,
     moves::ALL,
-    membership_races::ALL,
     generations::ALL,
     generation_output::ALL,
     uploads::ALL,

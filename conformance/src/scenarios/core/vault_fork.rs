@@ -1,7 +1,7 @@
 //! Forking a vault of another account, which is what core knows of it: a server may refuse the fork
 //! of one's own (S-22). Then what the reference server carries over, and how it refuses a fork.
 
-use super::vault_list::{list, same_object};
+use super::vault_object::{list, same_object};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

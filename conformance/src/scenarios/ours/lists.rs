@@ -1,8 +1,8 @@
 //! The order of lists and pages in our server, and the queries that it refuses.
 
-use crate::scenarios::core::listing::{MIXED, pinned_in_turn};
+use crate::scenarios::core::membership::{MIXED, pinned_in_turn};
 use crate::scenarios::core::prompt_list::{empty, names_only, only_digits};
-use crate::scenarios::core::vault_list::list;
+use crate::scenarios::core::vault_object::list;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

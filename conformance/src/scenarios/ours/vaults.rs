@@ -107,11 +107,9 @@ async fn dates(case: Case) -> Result {
 }
 
 async fn plain(case: Case) -> Result {
-    let locked = ("isLocked", json!(false));
-    let others = ["description", "accessType", "coverImageUrl"].map(|field| (field, Value::Null));
-    for (field, expected) in others.into_iter().chain([locked]) {
-        let what = expected.to_string();
-        shows(case.clone(), field, &what, |value| *value == expected).await?;
+    shows(case.clone(), "isLocked", json!(false)).await?;
+    for field in ["description", "accessType", "coverImageUrl"] {
+        shows(case.clone(), field, Value::Null).await?;
     }
     Ok(())
 }
