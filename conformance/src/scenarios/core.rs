@@ -8,14 +8,11 @@ pub(super) mod generations;
 pub(super) mod job;
 pub(super) mod membership;
 pub(super) mod moves;
-pub(super) mod pagination;
 pub(super) mod pictures;
 pub(super) mod prompt_create;
 pub(super) mod prompt_list;
-pub(super) mod prompt_models;
 pub(super) mod prompt_object;
 pub(super) mod prompt_update;
-pub(super) mod prompt_vaults;
 pub(super) mod races;
 pub(super) mod upload_put;
 pub(super) mod uploads;
@@ -27,11 +24,8 @@ use crate::Scenario;
 
 pub(super) const ALL: &[&[Scenario]] = &[
     errors::ALL,
-    pagination::ALL,
     prompt_object::ALL,
     prompt_create::ALL,
-    prompt_models::ALL,
-    prompt_vaults::ALL,
     prompt_update::ALL,
     prompt_list::ALL,
     vault_object::ALL,

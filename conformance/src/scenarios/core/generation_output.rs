@@ -53,9 +53,8 @@ pub(crate) async fn two(case: &Case) -> Result<(Job, Outputs)> {
 
 /// The outputs, if they are entries of `images`; a server may show them elsewhere (S-39).
 fn in_images(saved: Outputs) -> Result<Outputs> {
-    if saved.images().is_empty() {
-        return Err(Failure::skipped("the outputs are not in images, so no entry can be seen"));
-    }
+    let reason = "the outputs are not in images, so no entry can be seen";
+    skip_unless(!saved.images().is_empty(), reason)?;
     Ok(saved)
 }
 
@@ -169,9 +168,7 @@ async fn type_default(case: Case) -> Result {
 
 async fn ratio_default(case: Case) -> Result {
     let made = with_default(&case, json!({ "aspectRatio": "1:1" })).await?;
-    if made[1].images().is_empty() {
-        return Err(Failure::skipped("the outputs are not in images, so their size is not shown"));
-    }
+    skip_unless(!made[1].images().is_empty(), "the outputs are not in images with a size")?;
     let [got, expected] = made.map(|outputs| {
         let side = |image: &Value, name| image[name].as_i64();
         let ratio = |image| (side(image, "width")? * 100).checked_div(side(image, "height")?);
@@ -216,7 +213,7 @@ async fn named(case: Case) -> Result {
 
 /// Two jobs, since a server may create General for the first. Other scenarios use these vaults too,
 /// so a new prompt may be theirs; the scenario `status-general` looks closer.
-pub(crate) async fn general(case: Case) -> Result {
+async fn general(case: Case) -> Result {
     let wire = case.wire();
     let mut taking: Option<HashSet<i64>> = None;
     for _ in 0..2 {
@@ -232,7 +229,7 @@ pub(crate) async fn general(case: Case) -> Result {
 }
 
 /// The prompts in all system vaults, each with its vault.
-pub(crate) async fn in_system_vaults(wire: &Wire) -> Result<HashSet<(i64, i64)>> {
+async fn in_system_vaults(wire: &Wire) -> Result<HashSet<(i64, i64)>> {
     let mut found = HashSet::new();
     let vaults = wire.get("/vaults").await?.status(200)?.array("/data")?;
     let system = vaults.iter().filter(|vault| vault["isSystem"] == true);

@@ -20,11 +20,9 @@ pub(crate) const ALL: &[Scenario] = &[
         "The prompts of a deleted vault stay in the account and in their other vaults" },
     core! { "vaults.race.deletes" ["VA-26", "VA-27"] deletes,
         "Of many deletions of one vault at least one succeeds, and it is gone" },
-    core! { "vaults.race.delete-while-adding" ["VA-28"]
-        |case| delete_while_adding(case.under_contention()),
+    core! { "vaults.race.delete-while-adding" ["VA-28"] |case| delete_while_adding(case.under_contention()),
         "A vault deleted while prompts are added leaves no membership behind" },
-    core! { "vaults.race.forks" ["VA-33"] [OtherAccount]
-        |case| forks(case.under_contention()),
+    core! { "vaults.race.forks" ["VA-33"] [OtherAccount] |case| forks(case.under_contention()),
         "Forks of one vault at the same time are whole and have no prompt in common" },
     core! { "vaults.race.fork-while-adding" ["VA-32"] [OtherAccount] fork_while_adding,
         "A fork made while prompts are added counts what it holds" },
