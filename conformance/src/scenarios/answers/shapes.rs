@@ -5,12 +5,9 @@ use std::fmt;
 use futures::future::BoxFuture;
 
 use crate::scenarios::core::job::send;
-use crate::scenarios::core::prompt_object::{all_inputs, in_every_answer};
+use crate::scenarios::core::prompt_object::{Shown, all_inputs, in_every_answer};
 use crate::scenarios::core::uploads::ask;
 use crate::scenarios::prelude::*;
-
-/// Answers, each with the place of the object in it.
-type Shown = Vec<(ApiResponse, String)>;
 
 pub struct Object {
     pub name: &'static str,

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use http::HeaderValue;
 
+use super::prompt_list::prompt_of;
 use crate::fixture::Walk;
 use crate::scenarios::endpoints::{self, Endpoint, Ids, successes};
 use crate::scenarios::ids::owners_and_strangers;
@@ -210,8 +211,7 @@ const WALK: Duration = Duration::from_secs(5);
 
 async fn prompts(case: Case) -> Result {
     for (owner, stranger) in owners_and_strangers(&case) {
-        let image = json!({ "promptType": "image", "modelId": case.image_model() });
-        let foreign = [owner.prompt().await?, owner.prompt_with(image).await?.0];
+        let foreign = [owner.prompt().await?, prompt_of(&owner, "image").await?];
         let all = stranger.list().limit(100);
         for list in [all.clone(), all.clone().with("type", "text"), all.with("type", "image")] {
             let enough = Instant::now() + case.scaled(WALK);

@@ -1,6 +1,5 @@
-//! What is refused, with which status, and what the refusal says: its body, whatever the call and
-//! the status, and what `details` hold (S-60); paths and methods that the API does not have (S-59,
-//! S-61), and path ids that can be none (S-58); and which of two mistakes is reported (S-56).
+//! Errors: the envelope, path ids that are no integers, and bodies without the required fields or with
+//! a value of a wrong type.
 
 use crate::scenarios::endpoints::{self, Endpoint, Ids, each_refusal};
 use crate::scenarios::prelude::*;
@@ -74,9 +73,8 @@ fn error_data(reply: &ApiResponse) -> Result {
 
 pub(crate) async fn with_body(case: &Case) -> Result<Vec<Endpoint>> {
     let ids = Ids::make(case).await?;
-    let mut endpoints = endpoints::all(case, &ids);
-    endpoints.retain(|endpoint| endpoint.body.is_some());
-    Ok(endpoints)
+    let endpoints = endpoints::all(case, &ids).into_iter();
+    Ok(endpoints.filter(|endpoint| endpoint.body.is_some()).collect())
 }
 
 async fn changes_nothing(case: Case) -> Result {

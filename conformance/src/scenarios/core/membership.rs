@@ -1,6 +1,7 @@
 //! Memberships: their ids, one for each vault of a prompt; the calls that remove and pin them; and
 //! `GET /vaults/{vaultId}/prompts`, which lists them in their order.
 
+use crate::scenarios::core::prompt_create::typed;
 use crate::scenarios::core::vault_object::holds_all;
 use crate::scenarios::prelude::*;
 
@@ -48,8 +49,7 @@ async fn own_id(case: Case) -> Result {
 }
 
 async fn answers(case: Case) -> Result {
-    let (_, members) = vault_with_distinct_ids(&case, 4).await?;
-    let member = &members[1];
+    let (_, [_, member]) = vault_with_distinct_ids(&case).await?;
     for (reply, field, value) in [
         (member.pin().await?, "isPinned", true),
         (member.unpin().await?, "isPinned", false),
@@ -107,7 +107,7 @@ async fn takes_out(case: Case) -> Result {
     alone.prompt.expect_vaults([&vault], []).await
 }
 
-/// A vault with four prompts, in the order of the listing: the latest added first.
+/// A vault with four prompts, in the order of the listing: the one added last first.
 async fn four(case: &Case) -> Result<(Vault, Vec<Member>)> {
     let vault = case.vault().await?;
     vault.fill(4).await?;
@@ -159,16 +159,12 @@ async fn unpin_again(case: Case) -> Result {
     vault.expect_entries(&before).await
 }
 
-/// A new vault with prompts. No membership has the id of its prompt: with equal ids a server that
+/// A new vault with two prompts. No membership has the id of its prompt: with equal ids a server that
 /// confuses the two would pass.
-pub(crate) async fn vault_with_distinct_ids(
-    case: &Case,
-    count: usize,
-) -> Result<(Vault, Vec<Member>)> {
+pub(crate) async fn vault_with_distinct_ids(case: &Case) -> Result<(Vault, [Member; 2])> {
     let mut tries = 0;
     loop {
-        let vault = case.vault().await?;
-        let members = vault.fill(count).await?;
+        let (vault, members) = case.filled_vault().await?;
         tries += 1;
         if tries == 8 || members.iter().all(|member| member.id != member.prompt.id) {
             return Ok((vault, members));
@@ -180,13 +176,8 @@ pub(crate) async fn vault_with_distinct_ids(
 
 async fn whole_prompts(case: Case) -> Result {
     let [vault, second] = case.vaults().await?;
-    let fields = json!({
-        "vaultId": vault.id,
-        "platform": "poster",
-        "promptType": "image",
-        "modelId": case.image_model(),
-    });
-    let (prompt, _) = case.prompt_with(fields).await?;
+    let fields = json!({ "vaultId": vault.id, "platform": "poster" });
+    let (prompt, _) = case.prompt_with(merged(typed(&case, "image"), fields)).await?;
     let others = case.prompts(3).await?;
     vault.add_in_turn(&others[..2]).await?;
     second.add_in_turn([&prompt, &others[2]]).await?;
@@ -254,8 +245,7 @@ async fn pinned_first(case: Case) -> Result {
     }
     let listing = vault.listing().await?;
     let listed = listing.integers("/data", "id")?;
-    let top: Vec<_> = listed.iter().take(2).collect();
-    let on_top = ids(pinned).iter().all(|id| top.contains(&id));
+    let on_top = ids(pinned).iter().all(|id| listed.iter().take(2).any(|top| top == id));
     listing.ensure(on_top, "the two pinned prompts on top", json_text(&listed)).map(drop)
 }
 
@@ -272,8 +262,8 @@ pub(crate) async fn pinned_in_turn(case: &Case, pause: Duration) -> Result<(Vaul
 /// S-24: core takes either direction.
 async fn by_pin_date(case: Case, pause: Duration) -> Result {
     let (vault, latest_first) = pinned_in_turn(&case, pause).await?;
-    match vault.expect_prompts(latest_first.iter().rev()).await {
-        Ok(()) => Ok(()),
-        Err(_) => check::with_context("or the reverse", vault.expect_prompts(&latest_first).await),
+    if vault.expect_prompts(latest_first.iter().rev()).await.is_ok() {
+        return Ok(());
     }
+    check::with_context("or the reverse", vault.expect_prompts(&latest_first).await)
 }

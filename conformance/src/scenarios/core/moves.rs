@@ -32,9 +32,9 @@ pub(crate) const ALL: &[Scenario] = &[
 
 async fn answer_values(case: Case) -> Result {
     let target = case.vault().await?;
-    let (source, members) = vault_with_distinct_ids(&case, 2).await?;
-    let reply = members[1].move_to(&target).await?;
-    reply.equals("/data/promptId", members[1].prompt.id)?;
+    let (source, [_, member]) = vault_with_distinct_ids(&case).await?;
+    let reply = member.move_to(&target).await?;
+    reply.equals("/data/promptId", member.prompt.id)?;
     reply.equals("/data/sourceVaultId", source.id)?;
     reply.equals("/data/targetVaultId", target.id).map(drop)
 }

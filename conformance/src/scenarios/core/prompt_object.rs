@@ -1,6 +1,7 @@
 //! The prompt object, wherever an answer holds one: its values, what it does not show, and when
 //! `updatedAt` changes. That it has its fields, of their types, is in `answers`.
 
+use super::prompt_create::typed;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -23,15 +24,15 @@ pub(crate) const ALL: &[Scenario] = &[
         "An update changes updatedAt" },
 ];
 
-/// Each answer that shows a new prompt with these fields, and the place of the prompt in it.
-pub(crate) async fn in_every_answer(
-    case: &Case,
-    fields: Value,
-) -> Result<Vec<(ApiResponse, String)>> {
+/// Answers, each with the place of the object in it.
+pub(crate) type Shown = Vec<(ApiResponse, String)>;
+
+/// Each answer that shows a new prompt with these fields.
+pub(crate) async fn in_every_answer(case: &Case, fields: Value) -> Result<Shown> {
     let [first, second] = case.vaults().await?;
     let created = case.create_prompt(fields).await?;
     created.success()?;
-    // An answer without the id is all that can be looked at.
+    // Without the id no other answer can be read.
     let Ok(prompt) = case.prompt_of(&created) else { return Ok(vec![(created, "/data".into())]) };
     let read = prompt.read().await?;
     let updated = prompt.update(json!({ "title": "Updated" })).await?;
@@ -82,11 +83,8 @@ async fn title_and_text(case: Case) -> Result {
 }
 
 async fn kind(case: Case) -> Result {
-    for (kind, model) in
-        [("image", case.image_model()), ("video", case.video_model()), ("text", case.image_model())]
-    {
-        let fields = json!({ "promptType": kind, "modelId": model });
-        for (reply, place) in in_every_answer(&case, fields).await? {
+    for kind in ["image", "video", "text"] {
+        for (reply, place) in in_every_answer(&case, typed(&case, kind)).await? {
             reply.equals(&format!("{place}/promptType"), kind)?;
         }
     }

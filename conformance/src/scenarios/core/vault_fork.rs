@@ -1,6 +1,6 @@
-//! Forking a vault of another account, which is what core knows of it: a server may refuse the fork
-//! of one's own (S-22). Then what the reference server carries over, and how it refuses a fork.
+//! Forks of vaults of another account: a server may refuse the fork of the caller's own vault (S-22).
 
+use super::prompt_create::typed;
 use super::vault_object::{list, same_object};
 use crate::scenarios::prelude::*;
 
@@ -58,12 +58,9 @@ async fn made_private(case: Case) -> Result {
 
 async fn copies(case: Case) -> Result {
     let source_vault = source(&case, "public", 3).await?;
-    let into = source_vault.id;
-    for fields in [
-        json!({ "promptType": "image", "modelId": case.image_model(), "vaultId": into }),
-        json!({ "promptType": "video", "modelId": case.video_model(), "vaultId": into }),
-        json!({ "platform": "poster", "vaultId": into }),
-    ] {
+    let poster = json!({ "platform": "poster" });
+    for fields in [typed(&case, "image"), typed(&case, "video"), poster] {
+        let fields = merged(fields, json!({ "vaultId": source_vault.id }));
         case.other_account().prompt_with(fields).await?;
     }
     let (fork, _) = case.fork_of(&source_vault).await?;
@@ -102,7 +99,7 @@ async fn changes(case: Case) -> Result {
     for fork_is_changed in [false, true] {
         let source = source(&case, "public", 3).await?;
         let (fork, _) = case.fork_of(&source).await?;
-        // The fork may be deleted, and then clean-up does not find the copies by it.
+        // Clean-up finds the copies by the fork, which may be deleted.
         for copy in fork.prompts().await? {
             case.adopt_prompt(copy);
         }
@@ -120,10 +117,8 @@ async fn changed_and_kept(case: &Case, changed: &Vault, kept: &Vault) -> Result 
         check::equal(&format!("the other side after {step}"), &kept.state().await?, before)
     };
     let members = changed.members().await?;
-    let image = json!({ "promptType": "image", "modelId": case.image_model() });
     let texts = json!({ "title": "changed", "prompt": "changed", "platform": "changed" });
-    let fields = merged(texts, image);
-    members[0].prompt.update(fields).await?.status(200)?;
+    members[0].prompt.update(merged(texts, typed(case, "image"))).await?.status(200)?;
     is_kept("an update of a prompt").await?;
     members[1].prompt.delete().await?.status(200)?;
     is_kept("the deletion of a prompt").await?;

@@ -60,7 +60,7 @@ async fn id(case: Case) -> Result {
 }
 
 async fn texts(case: Case) -> Result {
-    // A text stays a text, whatever it looks like.
+    // A text that looks like another type stays a text.
     let texts = ["Boats, cranes, gulls", "7", "1e3", "true", "null", "{}"].map(Value::from);
     for description in texts.into_iter().chain([Value::Null]) {
         let fields = json!({ "name": case.name("named"), "description": description });
@@ -95,7 +95,7 @@ async fn after_adding(case: Case) -> Result {
     true_after(&case, "moving a prompt in", &vault).await?;
     case.prompt_with(json!({ "vaultId": vault.id })).await?;
     true_after(&case, "creating a prompt with the vaultId", &vault).await?;
-    // Whatever these answer (S-26).
+    // These calls may be refused (S-26).
     vault.add(&prompts).await?;
     true_after(&case, "adding prompts again", &vault).await?;
     prompts[0].save_into(&vault).await?;
@@ -112,7 +112,7 @@ async fn after_taking_out(case: Case) -> Result {
     true_after(&case, "deleting a prompt", &vault).await
 }
 
-/// Letters and digits that no other vault has in its name.
+/// Letters and digits that no other name contains.
 pub(crate) fn unique_word() -> String {
     format!("{:012x}", rand::random::<u64>() >> 16)
 }
@@ -126,15 +126,14 @@ async fn url_safe(case: Case) -> Result {
     for name in names.into_iter().chain([marks]) {
         let (_, created) = case.vault_with(json!({ "name": name })).await?;
         let slug = created.string("/data/slug")?;
-        let what =
-            format!("a slug of the name {} that needs no escaping in a URL", json_text(&name));
+        let what = format!("a slug of the name {} that is safe in a URL", json_text(&name));
         created.ensure(!slug.is_empty() && is_url_safe(slug), what, json_text(&slug))?;
         slugs.push(slug.to_owned());
     }
     check::distinct("slugs", slugs)
 }
 
-/// Whether it is one segment of a path as RFC 3986 has it.
+/// Whether it is one segment of a path by RFC 3986.
 fn is_url_safe(slug: &str) -> bool {
     slug.chars().all(|c| c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@%".contains(c))
 }
@@ -187,7 +186,7 @@ async fn own(case: Case) -> Result {
 async fn newest_first(case: Case) -> Result {
     let (older, created) = case.vault_with(json!({})).await?;
     let first = created.timestamp("/data/createdAt")?;
-    // However coarse the target's clock is.
+    // The clock of the target may be coarse.
     let next = || async {
         let (newer, created) = case.vault_with(json!({})).await?;
         Ok((created.timestamp("/data/createdAt")? > first).then_some(newer))
