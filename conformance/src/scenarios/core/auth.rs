@@ -28,7 +28,7 @@ pub(crate) const ALL: &[Scenario] = &[
         |case| refused_everywhere(case, |key| {
             ["bearer", "BEARER", "bEARER"].map(|word| form(word, format!("{word} {key}"))).into()
         }),
-        "Bearer is taken only as it is written, upper and lower case" },
+        "Bearer is accepted in its exact upper and lower case only" },
     core! { reads "auth.header.elsewhere" ["AU-02"] elsewhere,
         "A key in the query, a cookie or another header is no Authorization" },
     core! { reads "auth.key.changed-anywhere" ["AU-04", "AU-05"] changed_anywhere,
@@ -38,7 +38,7 @@ pub(crate) const ALL: &[Scenario] = &[
     core! { "isolation.list.vaults" ["VA-13"] [OtherAccount] vaults,
         "GET /vaults shows no vault of another account, whatever its visibility" },
     core! { reads "keys.form.parts" ["KE-01", "KE-02"] parts,
-        "A key is vendor, live, public id and secret, joined by underscores, and is sent whole" },
+        "A key is vendor, live, public id and secret, joined by underscores, and only accepted whole" },
     core! { "keys.secret.never-shown" ["KE-04"] never_shown,
         "No answer to a call with a key shows the secret part of the key" },
     core! { "keys.create.not-with-a-key" ["KE-05"]
@@ -49,7 +49,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "POST /api-keys with a key without prompts:write is refused" },
 ];
 
-/// Values of the header `Authorization`, and what to call them: reports do not show the header.
+/// A name, and values of the header `Authorization`, which reports do not show.
 pub(crate) struct Form(pub(crate) String, pub(crate) Vec<String>);
 
 pub(crate) fn form(name: impl Into<String>, value: impl Into<String>) -> Form {
@@ -75,7 +75,7 @@ pub(crate) fn main_bearer(case: &Case) -> String {
     format!("Bearer {}", main_key(case))
 }
 
-/// The key with the character at a place, counted from the end, exchanged.
+/// The key with one character replaced, whose place is counted from the end.
 pub(crate) fn mistyped(key: &str, from_end: usize) -> String {
     let mut characters: Vec<_> = key.chars().collect();
     let place = characters.len().saturating_sub(from_end + 1);

@@ -86,7 +86,7 @@ async fn given_id(case: Case) -> Result {
 async fn made_id(case: Case) -> Result {
     let body = body_for_a_vault(&case, json!({})).await?;
     let (mut ids, mut requests) = (Vec::new(), vec![String::new()]);
-    // The same request again: a new id is new, and does not follow from the request.
+    // The same request again gets another id, which is not derived from the request.
     for _ in 0..2 {
         let job = Job::submit(&case, body.clone()).await?;
         job.answer.ensure(is_uuid(&job.id), "a UUID as clientJobId", &job.id)?;
@@ -110,16 +110,16 @@ async fn nothing_queued(case: Case) -> Result {
     let body = body_for_a_vault(&case, json!({ "clientJobId": id })).await?;
     let vault = body["vaultId"].as_i64().unwrap_or_default();
     case.read_only().post("/generations", body).await?;
-    // A status of what does not exist may be 200 and say so.
+    // The status of an unknown job may be 200 and say that it is unknown.
     let (refused, unknown) = (shown_status(&case, &id).await?, own_id(&case));
     let unknown = shown_status(&case, &unknown).await?;
     check::equal("the status of a refused generation", &refused, &unknown)?;
-    // A server may show no status and work nevertheless, most likely before the next job.
+    // A server may hide the job and run it nevertheless, most likely before the next job.
     Job::finish(&case, json!({})).await?;
     Outputs::in_vault(&case.vault_at(vault)).await?.counts(0).map(drop)
 }
 
-/// Status code and data of the status of a job, but for its id.
+/// Status code and data of the status of a job, without its id.
 async fn shown_status(case: &Case, id: &str) -> Result<(u16, String)> {
     let reply = status(&case.wire(), id).await?;
     let data = reply.at("/data").map(Value::to_string).unwrap_or_default();
@@ -137,7 +137,7 @@ async fn foreign_output(case: Case) -> Result {
 async fn again_and_again(case: Case) -> Result {
     let (job, wire) = (Job::queue(&case, json!({})).await?, case.wire());
     let url = job.answer.string("/data/statusUrl")?;
-    // The key belongs nowhere but below the API root.
+    // The key is sent to addresses below the API root only.
     let [root, address] = [case.target().base_url(), url].map(str::parse::<Url>);
     let path = root.ok().zip(address.ok()).and_then(|(root, url)| below(&root, &url));
     let path = path.ok_or_else(|| job.answer.failure("a statusUrl below the API root", url))?;
@@ -175,7 +175,7 @@ async fn images(case: Case, field: &str) -> Result {
     Ok(())
 }
 
-/// With every letter escaped, which is the longest body that a service has to take.
+/// Every letter is escaped, which makes the longest body that a server has to accept.
 async fn both_texts(case: Case) -> Result {
     const TEXT: usize = 100_000;
     let vault = case.vault().await?.id;

@@ -7,9 +7,9 @@ use crate::scenarios::prelude::*;
 /// Models of the provider that is built into the reference server.
 pub(crate) const PLASMA: &str = "local/plasma";
 pub(crate) const PLASMA_VIDEO: &str = "local/plasma-video";
-/// Accepts a job that then fails; nothing is saved.
+/// It accepts a job, which then fails and saves nothing.
 pub(crate) const FAIL: &str = "local/fail";
-/// Accepts no job.
+/// It accepts no job.
 pub(crate) const REFUSE: &str = "local/refuse";
 
 /// Time limit of a job, a little less than that of a scenario.
@@ -38,7 +38,7 @@ pub(crate) async fn send(case: &Case, fields: Value) -> Result<ApiResponse> {
     case.wire().post("/generations", body(case, fields)).await
 }
 
-/// A generation with these fields is 400, and details name the field.
+/// The 400 response to a generation with these fields, whose details name the field.
 pub(crate) async fn refused(case: &Case, field: &str, fields: Value) -> Result<ApiResponse> {
     let what: String = fields.to_string().chars().take(120).collect();
     let reply = send(case, fields).await?;
@@ -92,7 +92,7 @@ impl Job {
         Self::submit(case, body_for_a_vault(case, fields).await?).await
     }
 
-    /// The same with a field that not every model takes: what its provider refuses is skipped.
+    /// The same with a field that not every model takes; skips if the provider refuses it.
     pub(crate) async fn queue_input(case: &Case, fields: Value) -> Result<Self> {
         let names = fields.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
         let input = json_text(&names.collect::<Vec<_>>());
@@ -207,7 +207,8 @@ impl Outputs {
     }
 }
 
-/// Fetches a file without a key, as a browser does. It may be elsewhere or for some only (S-77).
+/// Fetches a file without a key, as a browser does. It may be behind a redirect, or not be public
+/// (S-77).
 pub(crate) async fn fetch(case: &Case, url: &str) -> Result<ApiResponse> {
     let address = case.target().config.base_url.join(url);
     let address = address.map_err(|_| Failure::failed("an image with an address", url))?;

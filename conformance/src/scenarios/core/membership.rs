@@ -77,7 +77,7 @@ async fn not_the_prompt_id(case: &Case) -> Result {
     let by_prompt = vault.membership(prompt, &case.prompt_at(prompt));
     by_prompt.pin().await?.is_client_error("pin with the id of the prompt")?;
     by_prompt.move_to(&target).await?.is_client_error("move with the id of the prompt")?;
-    // Removing what is not there may be a success (S-31).
+    // The removal of a membership that does not exist may succeed (S-31).
     by_prompt.remove().await?;
     vault.expect_entries(&before).await
 }
@@ -215,7 +215,7 @@ async fn pinned_here(case: Case) -> Result {
     Ok(())
 }
 
-/// Neither the order in which five were created nor the reverse of it.
+/// Neither the order of creation of five prompts nor its reverse.
 pub(crate) const MIXED: [usize; 5] = [2, 0, 4, 1, 3];
 
 async fn every_way_in(case: Case, pause: Duration) -> Result {
@@ -249,7 +249,7 @@ async fn pinned_first(case: Case) -> Result {
     listing.ensure(on_top, "the two pinned prompts on top", json_text(&listed)).map(drop)
 }
 
-/// A vault of five, all of them pinned in the mixed order; the members, the last pinned first.
+/// A vault of five, all pinned in the order [`MIXED`]; the members, the one pinned last first.
 pub(crate) async fn pinned_in_turn(case: &Case, pause: Duration) -> Result<(Vault, Vec<Member>)> {
     let (vault, members) = case.filled_vault::<5>().await?;
     for n in MIXED {
@@ -259,7 +259,7 @@ pub(crate) async fn pinned_in_turn(case: &Case, pause: Duration) -> Result<(Vaul
     Ok((vault, MIXED.iter().rev().map(|n| members[*n].clone()).collect()))
 }
 
-/// S-24: core takes either direction.
+/// Core accepts both directions (S-24).
 async fn by_pin_date(case: Case, pause: Duration) -> Result {
     let (vault, latest_first) = pinned_in_turn(&case, pause).await?;
     if vault.expect_prompts(latest_first.iter().rev()).await.is_ok() {

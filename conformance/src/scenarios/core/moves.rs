@@ -1,5 +1,4 @@
-//! `POST /vaults/{vaultId}/prompts` and `POST …/move`: what is added and what a move does, answers and
-//! leaves.
+//! `POST /vaults/{vaultId}/prompts` and `POST …/move`: their responses and effects.
 
 use super::membership::vault_with_distinct_ids;
 use crate::scenarios::prelude::*;
@@ -11,7 +10,7 @@ pub(crate) const ALL: &[Scenario] = &[
     core! { "contents.move.new-membership" ["VC-19"] new_membership,
         "A move answers with a new vaultPromptId, which the target lists and other calls take" },
     core! { "contents.move.old-membership-ends" ["VC-20"] old_membership_ends,
-        "The membership in the source is good for nothing after a move" },
+        "No call accepts the membership in the source after a move" },
     core! { "contents.move.from-source-to-target" ["VC-20"] from_source_to_target,
         "A moved prompt is in the target and not in the source; every other membership stays" },
     core! { "contents.move.refused-changes-nothing" ["VC-21"] refused_changes_nothing,
@@ -62,7 +61,7 @@ async fn old_membership_ends(case: Case) -> Result {
         let old = vault.membership(old.id, &old.prompt);
         old.pin().await?.is_client_error("the pin of a membership that was moved away")?;
         old.move_to(&source).await?.is_client_error("the move of it")?;
-        // Removing what is not there may be a success (S-31).
+        // The removal of a membership that does not exist may succeed (S-31).
         old.remove().await?;
     }
     target.expect_entries(&before).await
@@ -100,7 +99,7 @@ async fn refused_changes_nothing(case: Case) -> Result {
     Ok(())
 }
 
-/// Whether such moves succeed is open (S-28, S-29).
+/// These moves may succeed or be refused (S-28, S-29).
 async fn never_lost(case: Case) -> Result {
     let (source, target, [member, other]) = case.source_and_target().await?;
     target.add_in_turn([&member]).await?;
@@ -132,7 +131,7 @@ pub(crate) async fn deleted_prompt(case: &Case) -> Result<Prompt> {
     Ok(prompt)
 }
 
-/// A refusal may come after the good ids of the list were added (S-27).
+/// A refused request may add the known prompt (S-27).
 async fn not_added(case: &Case, prompt: &Prompt) -> Result {
     let (vault, known) = (case.vault().await?, case.prompt().await?);
     for prompts in [vec![prompt], vec![&known, prompt], vec![prompt, &known]] {
@@ -141,7 +140,7 @@ async fn not_added(case: &Case, prompt: &Prompt) -> Result {
     vault.listing().await?.lacks("id", prompt.id)
 }
 
-/// S-26: a server may refuse the second time.
+/// A server may refuse the second call (S-26).
 async fn names_the_vault_once(case: Case) -> Result {
     let (vault, prompt) = (case.vault().await?, case.prompt().await?);
     prompt.save_into(&vault).await?.status(200)?;

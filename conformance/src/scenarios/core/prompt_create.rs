@@ -138,19 +138,19 @@ pub(crate) fn typed(case: &Case, kind: &str) -> Value {
     json!({ "promptType": kind, "modelId": model(case, kind) })
 }
 
-/// The prefix of the provider's models, from a model the target is known to have.
+/// The prefix of the provider's models, taken from a model of the target.
 pub(crate) fn namespace(case: &Case) -> &str {
     case.image_model().split('/').next().unwrap_or_default()
 }
 
 pub(crate) fn off_the_pattern(case: &Case) -> Vec<Value> {
     let space = namespace(case);
-    // A namespace without letters has no other spelling.
+    // A namespace without letters has no form in capitals.
     let capitals = Some(format!("{}/plasma", space.to_uppercase()));
     let capitals = capitals.filter(|model| !model.starts_with(space));
     let forms = "{} {}/ plasma / /plasma /{}/plasma x{}/plasma {}x/plasma other/{}/plasma \
         {}:plasma {}\\plasma";
-    // `.` of the pattern is no line break.
+    // `.` in the pattern does not match a line break.
     let forms = forms.split(' ').chain(["", "{}/\n", "{}/\nplasma"]);
     let spellings = forms.map(|form| form.replace("{}", space));
     spellings.chain(capitals).map(|model| json!({ "modelId": model })).collect()

@@ -43,7 +43,7 @@ pub(crate) async fn in_every_answer(case: &Case, fields: Value) -> Result<Shown>
     Ok(alone.into_iter().chain([(list, "/data/0".to_owned())]).collect())
 }
 
-/// All that a create takes besides title, text and vault.
+/// All fields of a create except title, text and vault.
 pub(crate) fn all_inputs(case: &Case) -> Value {
     json!({
         "promptType": "image",
@@ -103,7 +103,7 @@ async fn names_its_vaults(case: Case) -> Result {
 async fn changes(case: Case) -> Result {
     let (prompt, created) = case.prompt_with(json!({})).await?;
     let first = created.timestamp("/data/updatedAt")?;
-    // Another server's clock may have whole seconds only, so it is asked again.
+    // The clock of the target may have whole seconds only, so the update is repeated.
     case.until("another updatedAt after updates", Duration::from_secs(5), || async {
         let reply = prompt.update(json!({ "title": case.name("new") })).await?;
         let changed = reply.success()?.timestamp("/data/updatedAt")? != first;

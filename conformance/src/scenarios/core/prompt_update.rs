@@ -145,7 +145,7 @@ async fn stored(case: Case) -> Result {
         prompt.update(json!({ field: value })).await?.success()?;
         prompt.get().await?.equals(&format!("/data/{field}"), value)?;
     }
-    // Together too: one field must not keep another from being set.
+    // Also together: one field must not prevent the update of another.
     let (prompt, _) = before(&case).await?;
     let all = shown(&case);
     prompt.update(Value::from_iter(all.clone())).await?.success()?;

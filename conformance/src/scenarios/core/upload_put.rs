@@ -100,7 +100,7 @@ async fn refused_or_closed(call: Call, what: &str) -> Result {
 async fn larger(case: Case) -> Result {
     type Put = fn(&Slot, &[u8]) -> Call;
     let (whole, in_pieces): (Put, Put) = (Slot::put, Slot::put_in_pieces);
-    // How it is sent, the declared size, and the size that is sent.
+    // The way of sending, the declared size, the sent size.
     for (put, declared, sent) in [
         (whole, 1, PNG_BYTES),
         (whole, 99, 100),
@@ -138,7 +138,7 @@ async fn broken_off(case: Case) -> Result {
     let call = slot.put_in_pieces(half).header("content-length", bytes.len().to_string());
     refused_or_closed(call, "half of what the header said").await?;
     slot.hides(half).await?;
-    // By the time that another upload is live, the storage has seen the end.
+    // Once another upload is live, the storage has noticed the end of this one.
     Slot::used(&case, "image/png", &bytes).await?.is_live().await?;
     slot.hides(half).await
 }
@@ -223,13 +223,4 @@ pub(crate) async fn taken(case: &Case, fields: Value) -> Result {
     let [create, update] = create_and_update(case, fields).await?;
     create.status(201)?;
     update.status(200).map(drop)
-}
-
-pub(crate) async fn content_type(case: Case) -> Result {
-    for (content_type, bytes) in of_all_types() {
-        let reply = Slot::used(&case, content_type, &bytes).await?.fetch().await?;
-        reply.has_header("content-type", content_type)?;
-        reply.has_header("x-content-type-options", "nosniff")?;
-    }
-    Ok(())
 }

@@ -23,14 +23,14 @@ pub(crate) const ALL: &[Scenario] = &[
         "uploadUrl and url are new web addresses in full, token fits a header, path is not empty" },
 ];
 
-/// How long an image may take to be live (S-45).
+/// Time limit for an image to be live (S-45).
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Redirects from the address of an image to where it is (S-45).
+/// Most redirects from the address of an image (S-45).
 const REDIRECTS_MAX: usize = 5;
 /// Longest pause in the middle of an upload.
 const PAUSE: Duration = Duration::from_secs(3);
 
-/// The right to upload one image. A scenario may exchange parts of it.
+/// The permission to upload one image. A scenario may replace parts of it.
 #[derive(Clone)]
 pub(crate) struct Slot {
     pub(crate) case: Case,
@@ -94,8 +94,8 @@ impl Slot {
         call.pieces(stream::iter(pieces))
     }
 
-    /// Sends the bytes with a pause in their middle, which lasts as long as `meanwhile`, but no
-    /// longer than [`PAUSE`]: a server may answer nobody before the upload is over. Both results.
+    /// Sends the bytes with a pause in their middle until `meanwhile` is done, but no longer than
+    /// [`PAUSE`], as a server may keep other requests waiting. The results of both.
     pub(crate) async fn put_with_pause<T>(
         &self,
         bytes: &[u8],
@@ -123,7 +123,7 @@ impl Slot {
         join(call.send(), feed).await
     }
 
-    /// Uploads these bytes. Any status of a success will do here.
+    /// Uploads these bytes, with any success.
     pub(crate) async fn upload(&self, bytes: &[u8]) -> Result<ApiResponse> {
         let reply = self.put(bytes).send().await?;
         reply.ensure(reply.is_success(), "the upload to succeed", in_words(&reply))?;

@@ -30,7 +30,7 @@ pub(crate) async fn source(case: &Case, visibility: &str, prompts: usize) -> Res
     Ok(vault)
 }
 
-/// What a person wrote into each prompt of the vault, in the order of the listing.
+/// The fields of each prompt that a user has written, in the order of the listing.
 pub(crate) async fn texts(vault: &Vault) -> Result<Vec<String>> {
     let prompts = vault.listing().await?.array("/data")?;
     let written = ["title", "prompt", "promptType", "platform"];
@@ -94,7 +94,7 @@ async fn whole(case: Case) -> Result {
     check::ensure(copies == sources, "copies of all 105 prompts of the source", "other texts")
 }
 
-/// Each side, the source of the other account and the caller's fork, once as the changed one.
+/// Once the source of the other account is changed, once the caller's fork.
 async fn changes(case: Case) -> Result {
     for fork_is_changed in [false, true] {
         let source = source(&case, "public", 3).await?;
@@ -134,16 +134,4 @@ async fn changed_and_kept(case: &Case, changed: &Vault, kept: &Vault) -> Result 
     is_kept("the removal of a prompt").await?;
     changed.delete().await?.status(200)?;
     is_kept("the deletion of the vault").await
-}
-
-pub(crate) async fn fields(case: Case) -> Result {
-    for description in [json!("Boats, cranes, gulls"), Value::Null] {
-        let fields = json!({ "visibility": "public", "description": description });
-        let (vault, created) = case.other_account().vault_with(fields).await?;
-        let (_, forked) = case.fork_of(&vault).await?;
-        for place in ["/data/name", "/data/description", "/data/coverImageUrl"] {
-            forked.equals(place, created.at(place)?.clone())?;
-        }
-    }
-    Ok(())
 }

@@ -138,14 +138,6 @@ fn is_url_safe(slug: &str) -> bool {
     slug.chars().all(|c| c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@%".contains(c))
 }
 
-pub(crate) async fn listed(case: Case) -> Result {
-    let vaults = list(&case).await?;
-    let entries = vaults.array("/data")?;
-    let system = entries.iter().filter(|vault| vault["isSystem"] == true);
-    let names: Vec<_> = system.map(|vault| vault["name"].clone()).collect();
-    vaults.ensure(names == ["General"], "one system vault, General", json_text(&names)).map(drop)
-}
-
 pub(crate) async fn general(case: &Case) -> Result<Vault> {
     let vaults = list(case).await?;
     let entries = vaults.array("/data")?;

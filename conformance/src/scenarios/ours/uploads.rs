@@ -1,9 +1,9 @@
 //! Slots and assets at the points where the specification is silent.
 
 use crate::scenarios::core::auth::main_bearer;
-use crate::scenarios::core::pictures::{TYPES, png, png_of_size};
+use crate::scenarios::core::pictures::{TYPES, of_all_types, png, png_of_size};
 use crate::scenarios::core::prompt_create::create_and_update;
-use crate::scenarios::core::upload_put::{COLOUR, content_type, taken, uploaded};
+use crate::scenarios::core::upload_put::{COLOUR, taken, uploaded};
 use crate::scenarios::core::uploads::{Slot, ask};
 use crate::scenarios::prelude::*;
 
@@ -259,6 +259,15 @@ async fn without_length(case: Case) -> Result {
         let slot = Slot::for_png(&case, bytes.len()).await?;
         let reply = slot.authorized().body(content_type, &*bytes).send().await?;
         check::with_context(content_type, reply.status_in(200..=299))?;
+    }
+    Ok(())
+}
+
+async fn content_type(case: Case) -> Result {
+    for (content_type, bytes) in of_all_types() {
+        let reply = Slot::used(&case, content_type, &bytes).await?.fetch().await?;
+        reply.has_header("content-type", content_type)?;
+        reply.has_header("x-content-type-options", "nosniff")?;
     }
     Ok(())
 }
