@@ -90,7 +90,7 @@ async fn items(case: Case, collection: &str, members: &[Shape], same: &str) -> R
         })
         .await?;
     }
-    skip_unless(entries.len() > 0, &format!("GET {collection} gives an empty list to look at"))
+    skip_unless(!entries.is_empty(), &format!("GET {collection} gives an empty list to look at"))
 }
 
 /// The first entries of a list.
@@ -121,7 +121,7 @@ async fn filters(case: Case) -> Result {
     }
     stable(&case, || async {
         let (_, entries) = some(&wire, "/prompts?limit=100").await?;
-        skip_unless(entries.len() > 0, "GET /prompts gives an empty list to look at")?;
+        skip_unless(!entries.is_empty(), "GET /prompts gives an empty list to look at")?;
         for kind in ["image", "text", "video"] {
             let (reply, found) = some(&wire, &format!("/prompts?type={kind}")).await?;
             for got in found.iter().map(|entry| &entry["promptType"]) {

@@ -84,7 +84,7 @@ async fn everywhere(case: Case) -> Result {
         let id = prompt["id"].as_i64().unwrap_or_default();
         let page = pages.iter().find(|page| page.ids.contains(&id));
         let page =
-            page.ok_or_else(|| saved.listing.failure("the prompt in the list too", "it is not"))?;
+            page.ok_or_else(|| saved.listing.failure("the prompt in the list", "it is not"))?;
         let listed = &page.reply.entry(id)?["images"];
         check::equal("images in the list", &unsigned(listed), &expected)?;
     }
@@ -215,16 +215,15 @@ async fn named(case: Case) -> Result {
 /// so a new prompt may be theirs; the scenario `status-general` looks closer.
 async fn general(case: Case) -> Result {
     let wire = case.wire();
-    let mut taking: Option<HashSet<i64>> = None;
+    let mut both: Option<HashSet<i64>> = None;
     for _ in 0..2 {
         let before = in_system_vaults(&wire).await?;
         Job::submit(&case, body(&case, json!({}))).await?.wait_completed().await?;
         let after = in_system_vaults(&wire).await?;
         let new = after.difference(&before).map(|(vault, _)| *vault);
-        taking =
-            Some(new.filter(|id| taking.as_ref().is_none_or(|ids| ids.contains(id))).collect());
+        both = Some(new.filter(|id| both.as_ref().is_none_or(|ids| ids.contains(id))).collect());
     }
-    let found = taking.is_some_and(|vaults| !vaults.is_empty());
+    let found = both.is_some_and(|vaults| !vaults.is_empty());
     check::ensure(found, "the output of both jobs in one system vault", "none")
 }
 

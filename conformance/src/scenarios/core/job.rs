@@ -135,9 +135,8 @@ impl Job {
     pub(crate) async fn wait_ended(&self) -> Result<ApiResponse> {
         let ended = || async {
             let reply = self.status().await?;
-            let has_ended =
-                matches!(state(reply.success()?).as_deref(), Some("completed" | "failed"));
-            Ok(has_ended.then_some(reply))
+            let state = state(reply.success()?);
+            Ok(matches!(state.as_deref(), Some("completed" | "failed")).then_some(reply))
         };
         within_a_jobs_time(&self.case, &format!("the job {} to end", self.id), ended).await
     }

@@ -204,9 +204,11 @@ async fn at_once(case: Case) -> Result {
     Ok(())
 }
 
-/// Faults that each make create and update refuse.
-fn faults() -> [Value; 9] {
-    [
+/// A create or an update with one fault beside correct fields and a vault. Other scenarios say which
+/// faults are refused.
+async fn refused_without_effect(case: Case, update: bool) -> Result {
+    let mut refused = 0;
+    for fault in [
         json!({ "title": "" }),
         json!({ "title": null }),
         json!({ "prompt": 7 }),
@@ -216,14 +218,7 @@ fn faults() -> [Value; 9] {
         json!({ "modelId": "nowhere" }),
         json!({ "imageUrl": "plainword" }),
         json!({ "referenceMediaUrls": ["plainword"] }),
-    ]
-}
-
-/// A create or an update with one fault beside correct fields and a vault. Other scenarios say which
-/// faults are refused.
-async fn refused_without_effect(case: Case, update: bool) -> Result {
-    let mut refused = 0;
-    for fault in faults() {
+    ] {
         let vault = case.vault().await?;
         let (prompt, before) = case.prompt_with(json!({ "platform": "before" })).await?;
         let fields = json!({ "title": "After", "prompt": "After", "platform": "after" });

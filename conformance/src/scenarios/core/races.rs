@@ -196,10 +196,7 @@ async fn to_and_fro([left, right]: &[Vault; 2], mut member: Member) -> Result {
 }
 
 /// Four moves, removals and pins of one membership at once; the replies to the first two.
-async fn moved_removed_and_pinned(
-    member: &Member,
-    target: &Vault,
-) -> Result<[Vec<ApiResponse>; 2]> {
+async fn move_remove_pin(member: &Member, target: &Vault) -> Result<[Vec<ApiResponse>; 2]> {
     let moves = race::times(4, || member.move_to(target));
     let removals = race::times(4, || member.remove());
     let pins = race::times(4, || member.pin());
@@ -218,8 +215,7 @@ async fn expect_count(vault: &Vault, expected: usize) -> Result {
 async fn four_ways(case: Case) -> Result {
     let (source, target, [member, _]) = case.under_contention().source_and_target().await?;
     let deletions = race::times(4, || member.prompt.delete());
-    let ([moves, _], deletions) =
-        try_join(moved_removed_and_pinned(&member, &target), deletions).await?;
+    let ([moves, _], deletions) = try_join(move_remove_pin(&member, &target), deletions).await?;
     race::expect_one_success_at_most(&moves)?;
     race::expect_success(&deletions)?;
     member.prompt.get().await?.status(404)?;
@@ -230,7 +226,7 @@ async fn four_ways(case: Case) -> Result {
 async fn moved_or_gone(case: Case) -> Result {
     for _ in 0..4 {
         let (source, target, [member]) = case.under_contention().source_and_target().await?;
-        let [moves, removals] = moved_removed_and_pinned(&member, &target).await?;
+        let [moves, removals] = move_remove_pin(&member, &target).await?;
         let moved = race::expect_one_success_at_most(&moves)?;
         // A removal that finds nothing may succeed (S-31).
         if moved == 0 {
