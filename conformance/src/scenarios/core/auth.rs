@@ -23,14 +23,14 @@ pub(crate) const ALL: &[Scenario] = &[
         |case| async move { say_so(vec![without_scope(&case).await?]) },
         "A refusal for lack of scope has status 401 and an error text" },
     core! { "auth.header.accepted" ["AU-01"] accepted,
-        "Every endpoint lets in a call with Authorization: Bearer and the key" },
+        "Every endpoint accepts a call with Authorization: Bearer and the key" },
     core! { "auth.header.case" ["AU-03"]
         |case| refused_everywhere(case, |key| {
             ["bearer", "BEARER", "bEARER"].map(|word| form(word, format!("{word} {key}"))).into()
         }),
         "Bearer is accepted in its exact upper and lower case only" },
     core! { reads "auth.header.elsewhere" ["AU-02"] elsewhere,
-        "A key in the query, a cookie or another header is no Authorization" },
+        "A key in the query, in a cookie or in another header does not authorize a call" },
     core! { reads "auth.key.changed-anywhere" ["AU-04", "AU-05"] changed_anywhere,
         "A key that is truncated, or has one character or its case changed, is answered 401" },
     core! { "isolation.list.prompts" ["PR-14"] [OtherAccount] prompts,

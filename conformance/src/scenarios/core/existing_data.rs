@@ -16,9 +16,9 @@ pub(crate) const ALL: &[Scenario] = &[
     core! { reads "existing-data.prompts.filters" ["PR-15", "PR-16"] filters,
         "A list with a filter holds prompts of that type or that vault only" },
     core! { reads "existing-data.prompts.pages" ["PG-03", "PG-06", "PG-07"] pages,
-        "Pages of two go on where the one before stopped, and no entry comes twice" },
+        "Each page of two continues where the previous one ended, and no entry is repeated" },
     core! { reads "existing-data.prompts.end" ["PG-01", "PG-08"] end,
-        "A list that ends has null for its last cursor" },
+        "The last page of a list has null as its cursor" },
     core! { reads "existing-data.vaults.item"
         ["VA-01", "VA-02", "VA-03", "VA-04", "VA-05", "VA-06", "VA-07", "VA-08", "VA-09", "VA-10",
         "VA-11", "VA-13", "VA-21"]

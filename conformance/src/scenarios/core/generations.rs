@@ -22,7 +22,7 @@ pub(crate) const ALL: &[Scenario] = &[
     core! { "generations.status.again-and-again" ["GE-05", "GE-31"] again_and_again,
         "statusUrl can be called again and again, before the end and after it" },
     core! { "generations.scope.nothing-queued" ["AU-09"] [ReadOnlyKey] nothing_queued,
-        "What a key without prompts:write tried to queue leaves no output" },
+        "A generation requested with a key without prompts:write leaves no output" },
     core! { "generations.isolation.output" ["ER-10", "GE-29"] [OtherAccount] foreign_output,
         "The output of a job belongs to the caller: another account does not find it" },
     core! { "generations.body.default-ratio" ["GE-17"]

@@ -12,11 +12,11 @@ pub(crate) const ALL: &[Scenario] = &[
         "Without cursor the list starts at its beginning, also in the middle of a walk" },
     core! { "pagination.pages.each-once" ["PG-06", "PG-07", "PG-08", "PG-09", "PR-15"]
         |case| each_once(case, 14, &[Some(1), Some(2), Some(3), Some(7), Some(100)]),
-        "A walk with any page size meets each entry of the vault once, and ends at null" },
+        "Pages of any size hold each entry of the vault once, and the last cursor is null" },
     core! { "pagination.pages.each-once-by-default" ["PG-06"] |case| each_once(case, 45, &[None]),
-        "A walk without limit meets each entry of the vault once and no other" },
+        "Pages without a limit hold each entry of the vault once and no other" },
     core! { "pagination.pages.each-once-by-type" ["PG-06", "PR-16"] each_once_by_type,
-        "A walk with vaultId and type keeps both and meets each entry exactly once" },
+        "Pages with vaultId and type keep both filters and hold each entry exactly once" },
     core! { "pagination.limit.default" ["PG-02"]
         |case| page_sizes(case, 45, &[(None, &[20, 20, 5])]),
         "Without limit every page but the last holds 20 entries" },

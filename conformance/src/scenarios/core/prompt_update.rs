@@ -7,9 +7,9 @@ use crate::scenarios::prelude::*;
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
     core! { "prompts.delete.gone" ["PR-40", "PR-41", "PR-13"] gone,
-        "A delete answers 200 with the id and deleted true; then the prompt is in no read and list" },
+        "A delete answers 200 with the id and deleted true; then no read and no list has the prompt" },
     core! { "prompts.delete.in-no-vault" ["PR-42", "PR-15", "VA-10"] in_no_vault,
-        "A deleted prompt is in none of its vaults, counts and lists; the others of them stay" },
+        "A deleted prompt is in none of its vaults, counts and lists; their other prompts stay" },
     core! { "prompts.vaults.create-adds" ["PR-27"] create_adds,
         "A prompt that was made with a vaultId shows it in vaultIds and is in that vault" },
     core! { "prompts.vaults.update-adds" ["PR-38"] |case| put_in(case, Way::Update),
@@ -21,7 +21,7 @@ pub(crate) const ALL: &[Scenario] = &[
     core! { "prompts.save.keeps-others" ["PR-46"] |case| keeps_others(case, Way::Save),
         "A save leaves the prompt in every vault it was in" },
     core! { "prompts.save.at-once" ["PR-44", "PR-46"] |case| saves_at_once(case.under_contention()),
-        "Saves into several vaults at the same moment all hold" },
+        "Saves into several vaults at the same moment all take effect" },
     core! { "prompts.read.the-one-named" ["PR-30"] the_one_named,
         "A read answers with the prompt that the path names" },
     core! { "prompts.update.answer-is-new" ["PR-31"] answer_is_new,
@@ -35,7 +35,7 @@ pub(crate) const ALL: &[Scenario] = &[
     core! { "prompts.update.input-only" ["PR-34"] input_only,
         "An update takes modelId, aspectRatio, imageUrl and referenceMediaUrls" },
     core! { "prompts.update.at-once" ["PR-32"] at_once,
-        "Updates of different fields at the same moment undo nothing of each other" },
+        "Updates of different fields at the same moment do not undo each other" },
     core! { "prompts.faults.create-makes-nothing"
         ["PR-20", "PR-22", "PR-24", "PR-25", "PR-28", "PR-29"]
         |case| refused_without_effect(case, false),

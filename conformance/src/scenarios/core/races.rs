@@ -9,7 +9,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "Prompts added at the same time are all there, and added and promptCount say so" },
     core! { "contents.race.removes" ["VC-15", "VC-16"]
         |case| async move { race::expect_success(&many_removals(&case).await?) },
-        "Of many removals of one membership at least one succeeds, and it alone is gone" },
+        "Of many removals of one membership at least one succeeds, and no other membership is removed" },
     core! { "contents.race.adds-and-removes" ["VA-10"] |case| adds_and_removes(case.under_contention()),
         "The count is true after prompts were added and removed at the same time" },
     core! { "contents.race.deleted-while-added" ["PR-42"] |case| deleted_while_added(case.under_contention()),
