@@ -160,8 +160,7 @@ async fn with_default(case: &Case, fields: Value) -> Result<[Outputs; 2]> {
 async fn type_default(case: Case) -> Result {
     let made = with_default(&case, json!({ "generationType": "image" })).await?;
     let [got, expected] = made.map(|outputs| {
-        let kinds = outputs.prompts.iter().map(|prompt| prompt["promptType"].to_string());
-        kinds.collect::<BTreeSet<_>>()
+        BTreeSet::from_iter(outputs.prompts.iter().map(|prompt| prompt["promptType"].to_string()))
     });
     check::equal("promptType of the output", &got, &expected)
 }

@@ -46,9 +46,8 @@ pub(crate) async fn refused(case: &Case, field: &str, fields: Value) -> Result<A
     Ok(reply)
 }
 
-pub(crate) fn failing(mut fields: Value) -> Value {
-    fields["modelId"] = json!(FAIL);
-    fields
+pub(crate) fn failing(fields: Value) -> Value {
+    merged(fields, json!({ "modelId": FAIL }))
 }
 
 /// Fields for a job of the built-in provider that takes so many seconds.

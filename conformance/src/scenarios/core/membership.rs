@@ -15,13 +15,16 @@ pub(crate) const ALL: &[Scenario] = &[
         "Remove, pin and unpin answer 200 with the membership's id and its new state" },
     core! { "contents.remove.takes-out" ["VC-15", "VC-16"] takes_out,
         "A removal takes the prompt out of this vault only, and leaves the vault's other prompts" },
-    core! { "contents.pin.to-the-top" ["VC-27"] to_the_top,
+    core! { "contents.pin.to-the-top" ["VC-27"] |case| listed_after(case, &[2], &[], [2, 0, 1, 3]),
         "A pinned prompt is shown as pinned and is on top of the listing" },
-    core! { "contents.unpin.back-to-its-place" ["VC-28"] back_to_its_place,
+    core! { "contents.unpin.back-to-its-place" ["VC-28"]
+        |case| listed_after(case, &[1, 3], &[3, 1], [0, 1, 2, 3]),
         "An unpinned prompt is back where the normal order has it" },
-    core! { "contents.pin.again" ["VC-29"] pin_again,
+    core! { "contents.pin.again" ["VC-29"]
+        |case| repeated(case, true, "the pin of a pinned prompt"),
         "Pinning a pinned prompt answers 200 and changes nothing" },
-    core! { "contents.unpin.again" ["VC-30"] unpin_again,
+    core! { "contents.unpin.again" ["VC-30"]
+        |case| repeated(case, false, "the unpin of a prompt that is not pinned"),
         "Unpinning a prompt that is not pinned answers 200 and changes nothing" },
     core! { "contents.listing.entries" ["VC-04"] whole_prompts,
         "The listing holds the prompts of this vault and no others, as whole prompt objects" },
@@ -116,47 +119,34 @@ async fn four(case: &Case) -> Result<(Vault, Vec<Member>)> {
     Ok((vault, members))
 }
 
-async fn to_the_top(case: Case) -> Result {
+/// Prompts are pinned and unpinned again in these orders, and then listed in the last one.
+async fn listed_after(case: Case, pins: &[usize], unpins: &[usize], order: [usize; 4]) -> Result {
     let (vault, listed) = four(&case).await?;
-    listed[2].pinned().await?;
-    let top = Entry { pinned: true, ..listed[2].entry() };
-    let others = [0, 1, 3].map(|n| listed[n].entry());
-    vault.expect_entries(&[&[top], &others[..]].concat()).await
+    for n in pins {
+        listed[*n].pinned().await?;
+    }
+    for n in unpins {
+        listed[*n].unpin().await?.status(200)?;
+    }
+    let pinned = |n| pins.contains(&n) && !unpins.contains(&n);
+    let expected = order.map(|n| Entry { pinned: pinned(n), ..listed[n].entry() });
+    vault.expect_entries(&expected).await
 }
 
-async fn back_to_its_place(case: Case) -> Result {
+/// A pin of each prompt that is pinned, or an unpin of each that is not, changes nothing.
+async fn repeated(case: Case, pin: bool, what: &str) -> Result {
     let (vault, listed) = four(&case).await?;
-    for n in [1, 3] {
-        listed[n].pinned().await?;
-    }
-    for n in [3, 1] {
-        listed[n].unpin().await?.status(200)?;
-    }
-    vault.expect_entries(&[0, 1, 2, 3].map(|n| listed[n].entry())).await
-}
-
-async fn pin_again(case: Case) -> Result {
-    let (vault, listed) = four(&case).await?;
-    for member in &listed[..3] {
+    let (pinned, plain) = listed.split_at(if pin { 3 } else { 1 });
+    for member in pinned {
         member.pinned().await?;
     }
     let before = vault.entries().await?;
-    for member in &listed[..3] {
-        let reply = member.pin().await?;
-        reply.has_status(200, "the pin of a pinned prompt")?.equals("/data/isPinned", true)?;
+    for member in if pin { pinned } else { plain } {
+        let reply = if pin { member.pin().await? } else { member.unpin().await? };
+        reply.has_status(200, what)?.equals("/data/isPinned", pin)?;
         vault.expect_entries(&before).await?;
     }
     Ok(())
-}
-
-async fn unpin_again(case: Case) -> Result {
-    let (vault, listed) = four(&case).await?;
-    listed[0].pinned().await?;
-    let before = vault.entries().await?;
-    let reply = listed[2].unpin().await?;
-    reply.has_status(200, "the unpin of a prompt that is not pinned")?;
-    reply.equals("/data/isPinned", false)?;
-    vault.expect_entries(&before).await
 }
 
 /// A new vault with two prompts. No membership has the id of its prompt: with equal ids a server that
