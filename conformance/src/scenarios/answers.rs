@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use self::shapes::{OBJECTS, Object, Shape};
 use super::endpoints::{self, Ids, ROWS, Row};
 use super::prelude::*;
-use crate::scenarios::core::generations::job::{Job, send};
+use crate::scenarios::core::job::{Job, send};
 
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_object =

@@ -1,8 +1,12 @@
 //! What RFC 9110 and RFC 9112 require of any HTTP server.
 
+pub(super) mod framing;
+pub(super) mod head;
+mod json;
+pub(super) mod pace;
+pub(super) mod paths;
 pub(super) mod raw;
 
-use self::raw::{framing, head, json, pace, paths};
 use crate::Scenario;
 
 pub(super) const ALL: &[&[Scenario]] = &[framing::ALL, head::ALL, paths::ALL, pace::ALL, json::ALL];

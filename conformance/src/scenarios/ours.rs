@@ -6,17 +6,20 @@ mod contents;
 mod cursors;
 mod envelope;
 mod errors;
+mod generation_again;
+mod generation_shape;
+mod generation_status;
 mod generations;
+mod key_life;
 mod keys;
 mod lists;
 mod prompts;
 mod races;
 mod raw;
+mod upload_refusals;
 mod uploads;
 mod vaults;
 
-use self::generations::{again, shape, status};
-use self::{keys::life, uploads::refusals};
 use crate::Scenario;
 
 pub(super) const ALL: &[&[Scenario]] = &[
@@ -27,13 +30,13 @@ pub(super) const ALL: &[&[Scenario]] = &[
     vaults::ALL,
     contents::ALL,
     generations::ALL,
-    status::ALL,
-    again::ALL,
-    shape::ALL,
+    generation_status::ALL,
+    generation_again::ALL,
+    generation_shape::ALL,
     uploads::ALL,
-    refusals::ALL,
+    upload_refusals::ALL,
     keys::ALL,
-    life::ALL,
+    key_life::ALL,
     errors::ALL,
     bodies::ALL,
     raw::ALL,

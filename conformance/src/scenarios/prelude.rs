@@ -15,3 +15,8 @@ pub(super) use crate::fixture::{
 pub(super) use crate::scenario::{core, http, reference};
 pub(super) use crate::wire::{ApiResponse, Call, Wire};
 pub(super) use crate::{Case, Failure, Need, Profile, Scenario, Verdict, check};
+
+/// Skips the scenario for this reason unless `holds`.
+pub(super) fn skip_unless(holds: bool, reason: &str) -> Result {
+    if holds { Ok(()) } else { Err(Failure::skipped(reason)) }
+}

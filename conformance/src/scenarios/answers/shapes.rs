@@ -4,13 +4,10 @@ use std::fmt;
 
 use futures::future::BoxFuture;
 
-use crate::scenarios::core::generations::job::send;
-use crate::scenarios::core::prompts::object::{all_inputs, in_every_answer};
-use crate::scenarios::core::uploads::slot::ask;
+use crate::scenarios::core::job::send;
+use crate::scenarios::core::prompt_object::{Shown, all_inputs, in_every_answer};
+use crate::scenarios::core::uploads::ask;
 use crate::scenarios::prelude::*;
-
-/// Answers, each with the place of the object in it.
-type Shown = Vec<(ApiResponse, String)>;
 
 pub struct Object {
     pub name: &'static str,
@@ -265,7 +262,7 @@ async fn generation(case: Case) -> Result<Shown> {
 async fn slots(case: Case) -> Result<Shown> {
     let mut shown = Vec::new();
     for kind in ["image/png", "image/jpeg", "image/webp", "image/gif"] {
-        shown.push((ask(&case.wire(), kind, 12_345).await?, "/data".to_owned()));
+        shown.push((ask(&case, kind, 12_345).await?, "/data".to_owned()));
     }
     Ok(shown)
 }

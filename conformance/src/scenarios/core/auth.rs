@@ -1,11 +1,12 @@
-//! Who may call: the form of the header `Authorization`; the key in it, which has to be whole, known
-//! and not revoked; its scope; and what the refusal of one says. No key makes another, and no account
-//! sees what another one has.
+//! Authentication: the form of the header `Authorization`; the key, which has to be complete, known
+//! and not revoked; its scope; and the body of a refusal. No key creates another key, and no account
+//! sees the data of another one.
 
 use std::time::Instant;
 
 use http::HeaderValue;
 
+use super::prompt_list::prompt_of;
 use crate::fixture::Walk;
 use crate::scenarios::endpoints::{self, Endpoint, Ids, successes};
 use crate::scenarios::ids::owners_and_strangers;
@@ -22,14 +23,14 @@ pub(crate) const ALL: &[Scenario] = &[
         |case| async move { say_so(vec![without_scope(&case).await?]) },
         "A refusal for lack of scope has status 401 and an error text" },
     core! { "auth.header.accepted" ["AU-01"] accepted,
-        "Every endpoint lets in a call with Authorization: Bearer and the key" },
+        "Every endpoint accepts a call with Authorization: Bearer and the key" },
     core! { "auth.header.case" ["AU-03"]
         |case| refused_everywhere(case, |key| {
             ["bearer", "BEARER", "bEARER"].map(|word| form(word, format!("{word} {key}"))).into()
         }),
-        "Bearer is taken only as it is written, upper and lower case" },
+        "Bearer is accepted in its exact upper and lower case only" },
     core! { reads "auth.header.elsewhere" ["AU-02"] elsewhere,
-        "A key in the query, a cookie or another header is no Authorization" },
+        "A key in the query, in a cookie or in another header does not authorize a call" },
     core! { reads "auth.key.changed-anywhere" ["AU-04", "AU-05"] changed_anywhere,
         "A key that is truncated, or has one character or its case changed, is answered 401" },
     core! { "isolation.list.prompts" ["PR-14"] [OtherAccount] prompts,
@@ -37,7 +38,7 @@ pub(crate) const ALL: &[Scenario] = &[
     core! { "isolation.list.vaults" ["VA-13"] [OtherAccount] vaults,
         "GET /vaults shows no vault of another account, whatever its visibility" },
     core! { reads "keys.form.parts" ["KE-01", "KE-02"] parts,
-        "A key is vendor, live, public id and secret, joined by underscores, and is sent whole" },
+        "A key is vendor, live, public id and secret, joined by underscores, and only accepted whole" },
     core! { "keys.secret.never-shown" ["KE-04"] never_shown,
         "No answer to a call with a key shows the secret part of the key" },
     core! { "keys.create.not-with-a-key" ["KE-05"]
@@ -48,7 +49,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "POST /api-keys with a key without prompts:write is refused" },
 ];
 
-/// Values of the header `Authorization`, and what to call them: reports do not show the header.
+/// A name, and values of the header `Authorization`, which reports do not show.
 pub(crate) struct Form(pub(crate) String, pub(crate) Vec<String>);
 
 pub(crate) fn form(name: impl Into<String>, value: impl Into<String>) -> Form {
@@ -74,7 +75,7 @@ pub(crate) fn main_bearer(case: &Case) -> String {
     format!("Bearer {}", main_key(case))
 }
 
-/// The key with the character at a place, counted from the end, exchanged.
+/// The key with one character replaced, whose place is counted from the end.
 pub(crate) fn mistyped(key: &str, from_end: usize) -> String {
     let mut characters: Vec<_> = key.chars().collect();
     let place = characters.len().saturating_sub(from_end + 1);
@@ -84,13 +85,10 @@ pub(crate) fn mistyped(key: &str, from_end: usize) -> String {
     characters.into_iter().collect()
 }
 
-/// Every error among these is one of authentication and says so; there is at least one.
+/// Every error among these has status 401 and an error text; there is at least one.
 fn say_so(mut replies: Vec<ApiResponse>) -> Result {
     replies.retain(|reply| reply.status_code() >= 400);
-    if replies.is_empty() {
-        let reason = "no request was refused; other scenarios say which should be";
-        return Err(Failure::skipped(reason));
-    }
+    skip_unless(!replies.is_empty(), "nothing was refused; other scenarios say what should be")?;
     replies.iter().try_for_each(|reply| reply.status(401)?.string("/error").map(drop))
 }
 
@@ -99,9 +97,8 @@ pub(crate) async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     let key = main_key(case);
     let cut = key.get(..key.len() - 1).unwrap_or_default();
     let mut replies = vec![case.anonymous().get("/vaults").await?];
-    let others = [cut.to_owned(), mistyped(key, 2), unknown(key)];
-    let others = others.map(|other| format!("Bearer {other}"));
-    for value in [format!("Basic {key}")].into_iter().chain(others) {
+    let keys = [cut.to_owned(), mistyped(key, 2), unknown(key)].map(|key| format!("Bearer {key}"));
+    for value in [format!("Basic {key}")].into_iter().chain(keys) {
         let call = case.anonymous().call(Method::GET, "/vaults");
         replies.push(call.header("authorization", value).send().await?);
     }
@@ -140,14 +137,16 @@ pub(crate) async fn refused_everywhere(case: Case, forms: fn(&str) -> Vec<Form>)
 async fn elsewhere(case: Case) -> Result {
     let key = main_key(&case);
     let get = |path: &str| case.anonymous().call(Method::GET, path);
-    let bearer = format!("Bearer {key}");
-    // An unknown parameter may be what is refused (S-03).
+    // A server may refuse unknown parameters (S-03).
     let in_query = get(&format!("/vaults?api_key={key}&access_token={key}")).send().await?;
     in_query.is_client_error("a key in the query")?;
     for (name, call) in [
         ("in a cookie", get("/vaults").header("cookie", format!("api_key={key}"))),
         ("in x-api-key", get("/vaults").header("x-api-key", key)),
-        ("in proxy-authorization", get("/vaults").header("proxy-authorization", &bearer)),
+        (
+            "in proxy-authorization",
+            get("/vaults").header("proxy-authorization", main_bearer(&case)),
+        ),
     ] {
         check::with_context(name, call.send().await?.status(401))?;
     }
@@ -175,17 +174,15 @@ pub(crate) fn truncated_by(key: &str, places: usize) -> Form {
     form(format!("the key without its last {places}"), format!("Bearer {left}"))
 }
 
+/// The key with the case of one letter changed, for each letter, and in one case throughout.
 fn in_other_cases(key: &str) -> Vec<String> {
-    let other_case = |c: char| match c.is_ascii_lowercase() {
-        true => c.to_ascii_uppercase(),
-        false => c.to_ascii_lowercase(),
+    let one = |(at, letter): (usize, char)| {
+        let upper = letter.to_ascii_uppercase();
+        let other = if letter == upper { letter.to_ascii_lowercase() } else { upper };
+        format!("{}{other}{}", &key[..at], &key[at + letter.len_utf8()..])
     };
-    let one = |place: usize| {
-        let other = |(at, c)| if at == place { other_case(c) } else { c };
-        key.chars().enumerate().map(other).collect()
-    };
-    let whole = [key.to_uppercase(), key.to_lowercase(), key.chars().map(other_case).collect()];
-    let mut spellings: Vec<_> = (0..key.chars().count()).map(one).chain(whole).collect();
+    let throughout = [key.to_uppercase(), key.to_lowercase()];
+    let mut spellings: Vec<_> = key.char_indices().map(one).chain(throughout).collect();
     spellings.retain(|spelling| spelling != key);
     spellings
 }
@@ -196,12 +193,11 @@ pub(crate) async fn reads(case: Case) -> Result {
     for endpoint in endpoints::all(&case, &ids).into_iter().filter(Endpoint::reads) {
         let reply = endpoint.send(&reader).await?;
         let got = reply.status(200)?.json()?;
-        // The lists of the whole account change under other scenarios.
+        // Other scenarios change the lists of the whole account.
         if endpoint.names_an_id() {
-            let expected = endpoint.send(&wire).await?;
-            let expected = expected.json()?;
+            let expected = endpoint.send(&wire).await?.json()?.clone();
             let what = format!("what the account's other key gets: {expected}");
-            reply.ensure(got == expected, what, got)?;
+            reply.ensure(*got == expected, what, got)?;
         }
     }
     let filtered = reader.get(&format!("/prompts?vaultId={}", ids.vault)).await?;
@@ -210,13 +206,12 @@ pub(crate) async fn reads(case: Case) -> Result {
     check::equal("prompts of the vault", &got.len(), &members.len())
 }
 
-/// How long one of the six walks may take, in all half of a scenario's time.
+/// Time limit of each of six walks, in all half of a scenario's time.
 const WALK: Duration = Duration::from_secs(5);
 
 async fn prompts(case: Case) -> Result {
     for (owner, stranger) in owners_and_strangers(&case) {
-        let image = json!({ "promptType": "image", "modelId": case.image_model() });
-        let foreign = [owner.prompt().await?, owner.prompt_with(image).await?.0];
+        let foreign = [owner.prompt().await?, prompt_of(&owner, "image").await?];
         let all = stranger.list().limit(100);
         for list in [all.clone(), all.clone().with("type", "text"), all.with("type", "image")] {
             let enough = Instant::now() + case.scaled(WALK);
@@ -239,7 +234,7 @@ async fn vaults(case: Case) -> Result {
     Ok(())
 }
 
-/// Vendor, public id and secret of a key, which a failure must not show.
+/// Vendor, public id and secret of a key. A failure must not show them.
 pub(crate) fn parts_of(key: &str) -> Result<(&str, &str, &str)> {
     check::key_parts(key).ok_or_else(|| {
         let got = format!("a key of {} characters in another form", key.len());
@@ -264,9 +259,7 @@ async fn parts(case: Case) -> Result {
         ("without the prefix", format!("{id}_{secret}")),
         ("the secret alone", secret.to_owned()),
     ] {
-        let call = case.anonymous().call(Method::GET, "/vaults");
-        let call = call.header("authorization", format!("Bearer {token}"));
-        check::with_context(name, call.send().await?.status(401))?;
+        vaults_unauthorized(&case, form(name, format!("Bearer {token}"))).await?;
     }
     Ok(())
 }
@@ -274,9 +267,8 @@ async fn parts(case: Case) -> Result {
 async fn never_shown(case: Case) -> Result {
     let (_, _, secret) = parts_of(main_key(&case))?;
     let successes = successes(&case).await?.into_iter().map(|(_, reply)| reply);
-    for reply in successes.chain(endpoints::refusals(&case).await?) {
-        hides(&reply, secret)?;
-    }
+    let mut replies = successes.chain(endpoints::refusals(&case).await?);
+    replies.try_for_each(|reply| hides(&reply, secret))?;
     hides(&create(&case, case.wire()).await?, secret)
 }
 

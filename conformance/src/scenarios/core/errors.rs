@@ -1,6 +1,5 @@
-//! What is refused, with which status, and what the refusal says: its body, whatever the call and
-//! the status, and what `details` hold (S-60); paths and methods that the API does not have (S-59,
-//! S-61), and path ids that can be none (S-58); and which of two mistakes is reported (S-56).
+//! Errors: the envelope, path ids that are no integers, and bodies without the required fields or with
+//! a value of a wrong type.
 
 use crate::scenarios::endpoints::{self, Endpoint, Ids, each_refusal};
 use crate::scenarios::prelude::*;
@@ -30,7 +29,7 @@ pub(crate) fn keys(reply: &ApiResponse) -> Result {
     reply.ensure(details.is_object(), "an object in details", details).map(drop)
 }
 
-/// A 400 whose details map these fields and no other, each to a text.
+/// A 400 whose details map exactly these fields, each to a text.
 pub(crate) fn names_exactly(reply: &ApiResponse, fields: &[&str]) -> Result {
     let details = reply.status(400)?.has_only("/details", fields)?.at("/details")?;
     let is_text = |(_, text): (_, &Value)| text.as_str().is_some_and(|text| !text.is_empty());
@@ -74,9 +73,8 @@ fn error_data(reply: &ApiResponse) -> Result {
 
 pub(crate) async fn with_body(case: &Case) -> Result<Vec<Endpoint>> {
     let ids = Ids::make(case).await?;
-    let mut endpoints = endpoints::all(case, &ids);
-    endpoints.retain(|endpoint| endpoint.body.is_some());
-    Ok(endpoints)
+    let endpoints = endpoints::all(case, &ids).into_iter();
+    Ok(endpoints.filter(|endpoint| endpoint.body.is_some()).collect())
 }
 
 async fn changes_nothing(case: Case) -> Result {
@@ -118,7 +116,7 @@ async fn without_fields(case: Case) -> Result {
     posts.retain(|endpoint| endpoint.method == Method::POST);
     let bodies: [&[u8]; 7] = [b"{}", b"", b"[]", b"null", b"\"text\"", b"5", b"true"];
     each_body(&case, &posts, &bodies, |body, reply| {
-        // Which 4xx refuses a body that is no object is open (S-67).
+        // A body that is no object may be refused with any 4xx (S-67).
         let statuses = if body == b"{}" { 400..=400 } else { 400..=499 };
         reply.status_in(statuses).map(drop)
     })

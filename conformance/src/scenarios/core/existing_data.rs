@@ -1,6 +1,7 @@
-//! Data that exists already is read and left alone: what a run with `--read-only` has most of.
-//! Where an account is empty these scenarios are skipped.
+//! Data that exists already is read and not changed: most of what a run with `--read-only` does.
+//! Scenarios that find no data are skipped.
 
+use crate::fixture::Walk;
 use crate::scenarios::answers::shapes::{MEMBER, PROMPT, Shape, VAULT};
 use crate::scenarios::endpoints::absent;
 use crate::scenarios::prelude::*;
@@ -15,9 +16,9 @@ pub(crate) const ALL: &[Scenario] = &[
     core! { reads "existing-data.prompts.filters" ["PR-15", "PR-16"] filters,
         "A list with a filter holds prompts of that type or that vault only" },
     core! { reads "existing-data.prompts.pages" ["PG-03", "PG-06", "PG-07"] pages,
-        "Pages of two go on where the one before stopped, and no entry comes twice" },
+        "Each page of two continues where the previous one ended, and no entry is repeated" },
     core! { reads "existing-data.prompts.end" ["PG-01", "PG-08"] end,
-        "A list that ends has null for its last cursor" },
+        "The last page of a list has null as its cursor" },
     core! { reads "existing-data.vaults.item"
         ["VA-01", "VA-02", "VA-03", "VA-04", "VA-05", "VA-06", "VA-07", "VA-08", "VA-09", "VA-10",
         "VA-11", "VA-13", "VA-21"]
@@ -36,17 +37,14 @@ pub(crate) const ALL: &[Scenario] = &[
 ];
 
 const SOME: usize = 10;
-/// How often something is read before what was seen is a fault.
+/// Reads after which a failure counts.
 const READS_MAX: u32 = 5;
-/// As many pages as are read to see the end of a list.
+/// Pages read to see the end of a list.
 const PAGES_MAX: usize = 300;
 
-/// Reads again after a failure, as data of others comes, goes and changes between two responses.
-/// A fault of the target shows each time.
-async fn stable<T, F>(case: &Case, once: impl Fn() -> F) -> Result<T>
-where
-    F: Future<Output = Result<T>>,
-{
+/// Reads again after a failure, as others create, change and delete data between two responses. A
+/// fault of the target shows each time.
+async fn stable<T, F: Future<Output = Result<T>>>(case: &Case, once: impl Fn() -> F) -> Result<T> {
     for n in 1..READS_MAX {
         match once().await {
             Err(failure) if failure.verdict == Verdict::Failed => {
@@ -69,16 +67,17 @@ async fn create_data(case: &Case) -> Result<Option<Vault>> {
 }
 
 /// The first entries of a collection have these members, of these types, and are at their own
-/// addresses with the same values of some. Those that are deleted meanwhile say nothing.
+/// addresses with the same values of the fields `same`. Entries deleted meanwhile are passed over.
 async fn items(case: Case, collection: &str, members: &[Shape], same: &str) -> Result {
     let (case, wire) = (&case, &case.wire());
     create_data(case).await?;
-    stable(case, || async {
-        let (reply, entries) = present(wire, collection).await?;
-        shaped(&reply, &entries, members)
+    let entries = stable(case, || async {
+        let (reply, entries) = some(wire, collection).await?;
+        shaped(&reply, &entries, members)?;
+        Ok(entries)
     })
     .await?;
-    for id in present(wire, collection).await?.1.iter().filter_map(|entry| entry["id"].as_i64()) {
+    for id in entries.iter().filter_map(|entry| entry["id"].as_i64()) {
         stable(case, || async move {
             let (_, list) = some(wire, collection).await?;
             let Some(entry) = list.iter().find(|entry| entry["id"] == id) else { return Ok(()) };
@@ -91,22 +90,14 @@ async fn items(case: Case, collection: &str, members: &[Shape], same: &str) -> R
         })
         .await?;
     }
-    Ok(())
+    skip_unless(!entries.is_empty(), &format!("GET {collection} gives an empty list to look at"))
 }
 
+/// The first entries of a list.
 async fn some(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
     let reply = wire.get(path).await?;
     let mut entries = reply.status(200)?.array("/data")?;
     entries.truncate(SOME);
-    Ok((reply, entries))
-}
-
-async fn present(wire: &Wire, path: &str) -> Result<(ApiResponse, Vec<Value>)> {
-    let (reply, entries) = some(wire, path).await?;
-    if entries.is_empty() {
-        let what = path.split('?').next().unwrap_or(path);
-        return Err(Failure::skipped(format!("GET {what} gives an empty list to look at")));
-    }
     Ok((reply, entries))
 }
 
@@ -125,11 +116,12 @@ async fn filters(case: Case) -> Result {
     let wire = case.wire();
     let own = create_data(&case).await?;
     if own.is_some() {
-        // One that the filter by vault has to leave out.
+        // The filter by vault has to leave it out.
         case.prompt().await?;
     }
     stable(&case, || async {
-        let (_, entries) = present(&wire, "/prompts?limit=100").await?;
+        let (_, entries) = some(&wire, "/prompts?limit=100").await?;
+        skip_unless(!entries.is_empty(), "GET /prompts gives an empty list to look at")?;
         for kind in ["image", "text", "video"] {
             let (reply, found) = some(&wire, &format!("/prompts?type={kind}")).await?;
             for got in found.iter().map(|entry| &entry["promptType"]) {
@@ -156,14 +148,12 @@ async fn pages(case: Case) -> Result {
         let first = list.page().await?;
         let count = first.ids.len();
         first.reply.ensure(count <= 2, "at most two entries", count)?;
-        if first.next.is_none() {
-            return Err(Failure::skipped("the list of prompts is too short for two pages"));
-        }
+        skip_unless(first.next.is_some(), "the list of prompts is too short for two pages")?;
         let second = list.clone().after(&first).page().await?;
-        let ids: Vec<_> = first.ids.iter().chain(&second.ids).copied().collect();
-        let once = ids.iter().collect::<HashSet<_>>().len() == ids.len();
-        let what = "at most two entries a page, none twice";
+        let ids = [&first.ids[..], &second.ids].concat();
+        let once = ids.iter().collect::<BTreeSet<_>>().len() == ids.len();
         let right = once && second.ids.len() <= 2;
+        let what = "at most two entries a page, none twice";
         second.reply.ensure(right, what, json_text(&ids)).map(drop)
     })
     .await
@@ -173,15 +163,14 @@ async fn end(case: Case) -> Result {
     create_data(&case).await?;
     let list = case.list().limit(100);
     stable(&case, || async {
-        let mut last = list.page().await?;
-        for _ in 1..PAGES_MAX {
-            let Some(cursor) = last.next.clone() else { return Ok(()) };
-            last = list.clone().after(&last).page().await?;
-            let other = last.next.as_ref() != Some(&cursor);
-            check::ensure(other, "another cursor on the next page", format!("{cursor} again"))?;
+        let mut walk = Walk::from(list.page().await?);
+        for _ in 0..PAGES_MAX {
+            if !walk.advance(&list).await? {
+                return Ok(());
+            }
         }
         let what = format!("the list of prompts has more than {PAGES_MAX} pages of 100 to look at");
-        if last.next.is_none() { Ok(()) } else { Err(Failure::skipped(what)) }
+        Err(Failure::skipped(what))
     })
     .await
 }
@@ -204,23 +193,19 @@ async fn contents(case: Case) -> Result {
     if let Some(vault) = &own
         && let Some(last) = vault.members().await?.last()
     {
-        // It then has to be on top.
+        // The vault then has to list it first.
         last.pinned().await?;
     }
-    let found = present(wire, "/vaults").await?.1;
+    let (_, found) = some(wire, "/vaults").await?;
     let found = found.iter().filter_map(|vault| vault["id"].as_i64());
     let mut seen = 0;
     for vault in found.chain(own.map(|vault| vault.id)) {
         seen += stable(&case, || entries_of(wire, vault)).await?;
     }
-    if seen == 0 {
-        return Err(Failure::skipped("none of the vaults holds a prompt to look at"));
-    }
-    Ok(())
+    skip_unless(seen > 0, "none of the vaults holds a prompt to look at")
 }
 
-/// How many entries a vault lists. What somebody else deletes or changes between two of the
-/// answers says nothing.
+/// How many entries a vault lists. A change by others between the responses is no fault.
 async fn entries_of(wire: &Wire, vault: i64) -> Result<usize> {
     let path = format!("/vaults/{vault}");
     let before = wire.get(&path).await?;
@@ -242,30 +227,27 @@ async fn entries_of(wire: &Wire, vault: i64) -> Result<usize> {
     Ok(entries.len())
 }
 
-/// What one account sees at these addresses, the other does not. One may be empty.
+/// What one account sees at these addresses, the other does not. One of the two may have nothing.
 async fn hidden(case: Case, collection: &str, below: &[&str]) -> Result {
     let (main, other) = (case.wire(), case.other());
-    let mut result = Err(Failure::skipped("neither account has anything to look at"));
+    let mut seen = 0;
     for (owner, stranger) in [(&main, &other), (&other, &main)] {
         create_data(&case.on(owner.clone())).await?;
-        let look = || async {
-            for entry in present(owner, collection).await?.1 {
+        seen += stable(&case, || async {
+            let (_, entries) = some(owner, collection).await?;
+            for entry in &entries {
                 for rest in below {
                     let path = format!("{collection}/{}{rest}", entry["id"]);
-                    // What is deleted meanwhile is 404 for both, and as good.
+                    // An entry deleted meanwhile is 404 for both accounts.
                     stranger.get(&path).await?.status(404)?;
                 }
                 if let Some(id) = entry["id"].as_i64() {
                     stranger.get(&format!("{collection}/{}", absent(id))).await?.status(404)?;
                 }
             }
-            Ok(())
-        };
-        match stable(&case, look).await {
-            Err(failure) if failure.verdict == Verdict::Skipped => {}
-            Err(failure) => return Err(failure),
-            Ok(()) => result = Ok(()),
-        }
+            Ok(entries.len())
+        })
+        .await?;
     }
-    result
+    skip_unless(seen > 0, "neither account has anything to look at")
 }

@@ -1,18 +1,12 @@
-//! Generations: the response that one is queued, its request, the job, what it saves in a vault,
-//! and its status.
+//! Generations: the request, the response that one is queued, and the status of the job.
 //!
-//! How long a job takes and what it looks like depends on the provider. Scenarios of the profile
-//! core wait for it as long as they can, with the models of the run's configuration. Scenarios
-//! that need the models built into the reference server name that need.
-
-pub(crate) mod images;
-pub(crate) mod job;
-pub(crate) mod vault;
+//! How long a job takes depends on the provider. Scenarios of the profile core use the models of the
+//! run's configuration; those that need the models built into the reference server name that need.
 
 use url::Url;
 
-use self::job::{Job, Outputs, body_for_a_vault, own_id, status, taken_by_model};
-use crate::scenarios::core::uploads::slot::uploaded_urls;
+use super::job::{Job, Outputs, body_for_a_vault, own_id, send, status, taken_by_model};
+use crate::scenarios::core::uploads::uploaded_urls;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -28,7 +22,7 @@ pub(crate) const ALL: &[Scenario] = &[
     core! { "generations.status.again-and-again" ["GE-05", "GE-31"] again_and_again,
         "statusUrl can be called again and again, before the end and after it" },
     core! { "generations.scope.nothing-queued" ["AU-09"] [ReadOnlyKey] nothing_queued,
-        "What a key without prompts:write tried to queue leaves no output" },
+        "A generation requested with a key without prompts:write leaves no output" },
     core! { "generations.isolation.output" ["ER-10", "GE-29"] [OtherAccount] foreign_output,
         "The output of a job belongs to the caller: another account does not find it" },
     core! { "generations.body.default-ratio" ["GE-17"]
@@ -58,12 +52,12 @@ async fn status_url(case: Case) -> Result {
 
 async fn no_media(case: Case) -> Result {
     let job = Job::queue(&case, json!({})).await?;
-    let members = job.answer.at("/data")?.as_object().into_iter().flatten();
-    for (name, value) in members {
+    let data = job.answer.at("/data")?;
+    for (name, value) in data.as_object().into_iter().flatten() {
         let inline = value.as_str().is_some_and(|text| text.starts_with("data:"));
         job.answer.ensure(!inline, "no media in the answer", format!("media as {name}"))?;
     }
-    let images = job.answer.at("/data")?.get("images").unwrap_or(&Value::Null);
+    let images = &data["images"];
     let none = images.as_array().is_none_or(Vec::is_empty);
     job.answer.ensure(none, "no images in the answer", images)?;
     job.wait_completed().await?;
@@ -82,7 +76,7 @@ async fn given_id(case: Case) -> Result {
     }
     // A server may refuse a long one (S-36), but not change it.
     let long = format!("{}-{}", own_id(&case), "x".repeat(100));
-    let reply = job::send(&case, json!({ "clientJobId": long })).await?;
+    let reply = send(&case, json!({ "clientJobId": long })).await?;
     if reply.status_code() != 202 {
         return reply.is_client_error("a long clientJobId").map(drop);
     }
@@ -92,7 +86,7 @@ async fn given_id(case: Case) -> Result {
 async fn made_id(case: Case) -> Result {
     let body = body_for_a_vault(&case, json!({})).await?;
     let (mut ids, mut requests) = (Vec::new(), vec![String::new()]);
-    // The same request again: a new id is new, and does not follow from the request.
+    // The same request again gets another id, which is not derived from the request.
     for _ in 0..2 {
         let job = Job::submit(&case, body.clone()).await?;
         job.answer.ensure(is_uuid(&job.id), "a UUID as clientJobId", &job.id)?;
@@ -104,10 +98,11 @@ async fn made_id(case: Case) -> Result {
 }
 
 fn is_uuid(text: &str) -> bool {
-    let parts: Vec<_> = text.split('-').collect();
-    let lengths: Vec<_> = parts.iter().map(|part| part.len()).collect();
-    let hex = parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    lengths == [8, 4, 4, 4, 12] && hex
+    let is_right = |(at, byte): (usize, u8)| match at {
+        8 | 13 | 18 | 23 => byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    text.len() == 36 && text.bytes().enumerate().all(is_right)
 }
 
 async fn nothing_queued(case: Case) -> Result {
@@ -115,16 +110,16 @@ async fn nothing_queued(case: Case) -> Result {
     let body = body_for_a_vault(&case, json!({ "clientJobId": id })).await?;
     let vault = body["vaultId"].as_i64().unwrap_or_default();
     case.read_only().post("/generations", body).await?;
-    // A status of what does not exist may be 200 and say so.
+    // The status of an unknown job may be 200 and say that it is unknown.
     let (refused, unknown) = (shown_status(&case, &id).await?, own_id(&case));
     let unknown = shown_status(&case, &unknown).await?;
     check::equal("the status of a refused generation", &refused, &unknown)?;
-    // A server may show no status and work nevertheless, most likely before the next job.
+    // A server may hide the job and run it nevertheless, most likely before the next job.
     Job::finish(&case, json!({})).await?;
     Outputs::in_vault(&case.vault_at(vault)).await?.counts(0).map(drop)
 }
 
-/// Status code and data of the status of a job, but for its id.
+/// Status code and data of the status of a job, without its id.
 async fn shown_status(case: &Case, id: &str) -> Result<(u16, String)> {
     let reply = status(&case.wire(), id).await?;
     let data = reply.at("/data").map(Value::to_string).unwrap_or_default();
@@ -142,17 +137,15 @@ async fn foreign_output(case: Case) -> Result {
 async fn again_and_again(case: Case) -> Result {
     let (job, wire) = (Job::queue(&case, json!({})).await?, case.wire());
     let url = job.answer.string("/data/statusUrl")?;
-    // The key belongs nowhere but below the API root.
+    // The key is sent to addresses below the API root only.
     let [root, address] = [case.target().base_url(), url].map(str::parse::<Url>);
     let path = root.ok().zip(address.ok()).and_then(|(root, url)| below(&root, &url));
     let path = path.ok_or_else(|| job.answer.failure("a statusUrl below the API root", url))?;
-    for wait in [false, true] {
-        if wait {
+    for call in 0..6 {
+        if call == 3 {
             job.wait_completed().await?;
         }
-        for _ in 0..3 {
-            wire.get(&path).await?.status(200)?;
-        }
+        wire.get(&path).await?.status(200)?;
     }
     Ok(())
 }
@@ -182,7 +175,7 @@ async fn images(case: Case, field: &str) -> Result {
     Ok(())
 }
 
-/// With every letter escaped, which is the longest body that a service has to take.
+/// Every letter is escaped, which makes the longest body that a server has to accept.
 async fn both_texts(case: Case) -> Result {
     const TEXT: usize = 100_000;
     let vault = case.vault().await?.id;

@@ -5,7 +5,7 @@ use super::request::{Correct, Request};
 use super::table::{Field, Kind};
 use super::{Fact, facts, values};
 use crate::scenarios::core::errors::names_exactly;
-use crate::scenarios::core::generations::job::taken_by_model;
+use crate::scenarios::core::job::taken_by_model;
 use crate::scenarios::prelude::*;
 
 fn shown(field: &Field, value: &str) -> String {

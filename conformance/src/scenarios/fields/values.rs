@@ -2,7 +2,7 @@
 
 use super::request::{Correct, Request};
 use super::table::{Field, Kind};
-use crate::scenarios::core::uploads::slot::uploaded_urls;
+use crate::scenarios::core::uploads::uploaded_urls;
 use crate::scenarios::prelude::*;
 
 /// Letters of one to four bytes, and a mix. Each is one code point and one grapheme, so that

@@ -4,20 +4,14 @@
 //!
 //! Most scenarios are a table: requests, and what must become of each of them.
 
-pub(crate) mod framing;
-pub(crate) mod head;
-pub(crate) mod json;
-pub(crate) mod pace;
-pub(crate) mod paths;
-
 use crate::exchange::RawExchange;
 use crate::ledger::Resource;
 use crate::scenarios::prelude::*;
 use crate::target::Auth;
-use crate::wire::raw::{RawRequest, Received, Socket};
+pub(super) use crate::wire::raw::{RawRequest, Received, Socket};
 
 /// A request as it is sent, and what a failure calls it.
-type Sample = (String, Vec<u8>);
+pub(crate) type Sample = (String, Vec<u8>);
 
 /// What must become of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +30,7 @@ pub(crate) enum Expect {
     NamesBody,
 }
 
-fn sample(what: impl Into<String>, bytes: Vec<u8>) -> Sample {
+pub(crate) fn sample(what: impl Into<String>, bytes: Vec<u8>) -> Sample {
     (what.into(), bytes)
 }
 
@@ -68,7 +62,7 @@ impl Fixture {
         Ok(Self { case: case.clone(), vault })
     }
 
-    fn body(&self) -> String {
+    pub(crate) fn body(&self) -> String {
         let title = self.case.name("prompt");
         json!({ "title": title, "prompt": "A lighthouse", "vaultId": self.vault }).to_string()
     }
@@ -79,11 +73,11 @@ impl Fixture {
     }
 
     /// The same with a JSON body that still needs a length or chunks.
-    fn typed(&self) -> RawRequest {
+    pub(crate) fn typed(&self) -> RawRequest {
         self.post().line("Content-Type: application/json")
     }
 
-    fn whole_post(&self) -> Vec<u8> {
+    pub(crate) fn whole_post(&self) -> Vec<u8> {
         self.post().json(&self.body())
     }
 
@@ -92,11 +86,11 @@ impl Fixture {
     }
 
     /// How many prompts were created, asked on a connection that has seen nothing odd.
-    async fn created(&self) -> Result<usize> {
+    pub(crate) async fn created(&self) -> Result<usize> {
         Ok(self.case.vault_at(self.vault).members().await?.len())
     }
 
-    async fn has_created(&self, expected: usize) -> Result {
+    pub(crate) async fn has_created(&self, expected: usize) -> Result {
         check::equal("the number of prompts created", &self.created().await?, &expected)
     }
 
@@ -146,7 +140,7 @@ where
 }
 
 /// Refused, by a response that says so or without one.
-fn refused(received: Received) -> Result<Received> {
+pub(crate) fn refused(received: Received) -> Result<Received> {
     if let Received::Response(reply) = &received {
         let status = reply.status_code();
         let expected = "a status of 400 to 499 or the end of the connection";
@@ -156,20 +150,20 @@ fn refused(received: Received) -> Result<Received> {
 }
 
 /// 4xx, and the two of the 5xx that say the request asks for what the server does not speak.
-fn is_refusal(status: u16) -> bool {
+pub(crate) fn is_refusal(status: u16) -> bool {
     matches!(status, 400..=499 | 501 | 505)
 }
 
-fn answered(received: Received) -> Result<Received> {
+pub(crate) fn answered(received: Received) -> Result<Received> {
     if succeeded(&received) { Ok(received) } else { refused(received) }
 }
 
-fn succeeded(received: &Received) -> bool {
+pub(crate) fn succeeded(received: &Received) -> bool {
     matches!(received, Received::Response(reply) if reply.is_success())
 }
 
 /// Nothing more is carried out on this connection.
-async fn nothing_follows(mut socket: Socket) -> Result {
+pub(crate) async fn nothing_follows(mut socket: Socket) -> Result {
     socket.finish().await;
     loop {
         match socket.next().await? {
@@ -180,13 +174,13 @@ async fn nothing_follows(mut socket: Socket) -> Result {
 }
 
 /// A response that must be there, carried out or refused.
-async fn answer(socket: &mut Socket) -> Result<ApiResponse> {
+pub(crate) async fn answer(socket: &mut Socket) -> Result<ApiResponse> {
     match answered(socket.next().await?)? {
         Received::Response(reply) => Ok(reply),
         Received::Closed => Err(socket.failure("an answer", "the end of the connection")),
     }
 }
 
-fn chunked(body: &str) -> String {
+pub(crate) fn chunked(body: &str) -> String {
     format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
 }

@@ -1,6 +1,6 @@
 //! Prompts in vaults at the points where the specification is silent: adding twice, memberships, moves.
 
-use crate::scenarios::core::contents::moves::deleted_prompt;
+use crate::scenarios::core::moves::deleted_prompt;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

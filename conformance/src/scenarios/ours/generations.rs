@@ -1,16 +1,12 @@
 //! Generations at the points where the specification is silent: requests, images and vaults.
 
-pub(super) mod again;
-pub(super) mod shape;
-pub(super) mod status;
-
+use crate::scenarios::core::generation_output::{delete_prompts, two};
 use crate::scenarios::core::generations::accepted;
-use crate::scenarios::core::generations::images::{delete_prompts, two};
-use crate::scenarios::core::generations::job::{
+use crate::scenarios::core::job::{
     Job, Outputs, body, failing, fetch, own_id, refused, send, slow, status,
 };
-use crate::scenarios::core::uploads::slot::{Slot, uploaded_urls};
-use crate::scenarios::core::vaults::object::general as general_vault;
+use crate::scenarios::core::uploads::{Slot, uploaded_urls};
+use crate::scenarios::core::vault_object::general as general_vault;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

@@ -1,7 +1,5 @@
 //! Keys and sessions of a browser (S-46): what a key looks like, and who may create one.
 
-pub(super) mod life;
-
 use http::header::SET_COOKIE;
 
 use crate::case::session::send_code;
@@ -45,16 +43,16 @@ pub(crate) const ALL: &[Scenario] = &[
 ];
 
 /// A key that the scenario has made in the run's session.
-struct NewKey {
-    case: Case,
-    session: Wire,
-    id: String,
-    key: String,
-    answer: ApiResponse,
+pub(super) struct NewKey {
+    pub(super) case: Case,
+    pub(super) session: Wire,
+    pub(super) id: String,
+    pub(super) key: String,
+    pub(super) answer: ApiResponse,
 }
 
 impl NewKey {
-    async fn make(case: &Case, scopes: &[&str]) -> Result<Self> {
+    pub(super) async fn make(case: &Case, scopes: &[&str]) -> Result<Self> {
         let session = case.session().await?;
         let body = json!({ "name": case.name("key"), "scopes": scopes });
         let answer = session.post("/api-keys", body).await?;
@@ -64,41 +62,41 @@ impl NewKey {
         Ok(Self { case: case.clone(), session, id, key, answer })
     }
 
-    fn path(&self) -> String {
+    pub(super) fn path(&self) -> String {
         format!("/api-keys/{}", self.id)
     }
 
-    async fn revoke(&self) -> Result<ApiResponse> {
+    pub(super) async fn revoke(&self) -> Result<ApiResponse> {
         self.session.delete(&self.path()).await
     }
 
-    async fn read(&self) -> Result<ApiResponse> {
+    pub(super) async fn read(&self) -> Result<ApiResponse> {
         self.call(Method::GET, "/prompts").send().await
     }
 
-    async fn write(&self) -> Result<ApiResponse> {
+    pub(super) async fn write(&self) -> Result<ApiResponse> {
         let body = json!({ "name": self.case.name("vault") });
         self.call(Method::POST, "/vaults").json(&body).send().await
     }
 
     /// What it makes is deleted with the key of the account under test.
-    fn call(&self, method: Method, path: &str) -> Call {
+    pub(super) fn call(&self, method: Method, path: &str) -> Call {
         let call = self.case.wire().call(method, path);
         call.header("authorization", format!("Bearer {}", self.key))
     }
 
-    async fn listed(&self) -> Result<Value> {
+    pub(super) async fn listed(&self) -> Result<Value> {
         let list = self.session.get("/api-keys").await?;
         let found = list.status(200)?.array("/data")?.into_iter().find(|one| self.is(one));
         found.ok_or_else(|| list.failure("the key in the list", "no such entry"))
     }
 
-    fn is(&self, record: &Value) -> bool {
+    pub(super) fn is(&self, record: &Value) -> bool {
         record["publicId"] == self.id
     }
 
     /// The record of its creation, without the key.
-    fn record(&self) -> Result<Value> {
+    pub(super) fn record(&self) -> Result<Value> {
         let mut record = self.answer.at("/data")?.clone();
         if let Some(fields) = record.as_object_mut() {
             fields.remove("key");
@@ -107,7 +105,7 @@ impl NewKey {
     }
 }
 
-fn is_plain(part: &str) -> bool {
+pub(super) fn is_plain(part: &str) -> bool {
     !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric())
 }
 

@@ -1,8 +1,7 @@
 //! The order of lists and pages in our server, and the queries that it refuses.
 
-use crate::scenarios::core::contents::listing::{MIXED, pinned_in_turn};
-use crate::scenarios::core::prompts::list::{empty, names_only, only_digits};
-use crate::scenarios::core::vaults::list;
+use crate::scenarios::core::membership::{MIXED, pinned_in_turn};
+use crate::scenarios::core::vault_object::list;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -154,4 +153,29 @@ async fn ties(case: Case) -> Result {
     let descending = keys.is_sorted_by(|a, b| a > b);
     let what = "descending createdAt, then descending id";
     vaults.ensure(descending, what, json_text(&keys)).map(drop)
+}
+
+/// It is a 400 whose details name this parameter and no other.
+fn names_only(reply: &ApiResponse, name: &str) -> Result {
+    reply.status(400)?.has_only("/details", &[name]).map(drop)
+}
+
+/// A parameter that takes this value takes nothing but its digits.
+async fn only_digits(case: &Case, name: &'static str, value: i64) -> Result {
+    let forms = ["+{}", " {}", "{} ", "{}.0", "{}e0", "0x{}", "{}_0", "{}\0", "٥"];
+    for form in forms.iter().chain(&["9223372036854775808", "-9223372036854775809"]) {
+        let form = form.replace("{}", &value.to_string());
+        names_only(&case.list().with(name, &form).get().await?, name)?;
+    }
+    Ok(())
+}
+
+async fn empty(case: Case) -> Result {
+    only_digits(&case, "limit", 5).await?;
+    for name in ["limit", "cursor", "vaultId", "type"] {
+        for query in [format!("/prompts?{name}="), format!("/prompts?{name}")] {
+            names_only(&case.wire().get(&query).await?, name)?;
+        }
+    }
+    Ok(())
 }

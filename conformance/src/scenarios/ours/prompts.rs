@@ -1,12 +1,10 @@
 //! Prompts at the points where the specification is silent: what is kept, compared and shown.
 
 use crate::scenarios::answers::shapes::PROMPT;
-use crate::scenarios::core::prompts::create::{GOOD, shown};
-use crate::scenarios::core::prompts::create_and_update;
-use crate::scenarios::core::prompts::models::{
-    MEDIA, image_becomes, namespace, of_type, off_the_pattern,
+use crate::scenarios::core::prompt_create::{
+    GOOD, MEDIA, create_and_update, image_becomes, namespace, of_type, off_the_pattern, shown,
 };
-use crate::scenarios::core::prompts::object::{all_inputs, in_every_answer};
+use crate::scenarios::core::prompt_object::{all_inputs, in_every_answer};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

@@ -1,8 +1,8 @@
 //! What many calls at once leave in our server. No reader and no copy meets the fields of two updates
 //! (S-76).
 
-use crate::scenarios::core::contents::race::{many_removals, moved_or_removed};
-use crate::scenarios::core::vaults::update::{deleted_by_many, without_defaults};
+use crate::scenarios::core::races::{many_removals, moved_or_removed};
+use crate::scenarios::core::vault_update::{deleted_by_many, without_defaults};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

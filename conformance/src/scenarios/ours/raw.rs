@@ -1,12 +1,12 @@
 //! Malformed requests: the statuses of our server.
 
-use crate::scenarios::http::raw::Expect::{Bodyless, Refused, Status};
-use crate::scenarios::http::raw::framing::status;
-use crate::scenarios::http::raw::head::status as head_status;
-use crate::scenarios::http::raw::pace::status as pace_status;
-use crate::scenarios::http::raw::paths::{
+use crate::scenarios::http::framing::status;
+use crate::scenarios::http::head::status as head_status;
+use crate::scenarios::http::pace::status as pace_status;
+use crate::scenarios::http::paths::{
     KIB, MIB, NO_TEXT, Sized, gets, long_header, long_query, many_headers, sized, spellings,
 };
+use crate::scenarios::http::raw::Expect::{Bodyless, Refused, Status};
 use crate::scenarios::http::raw::{Fixture, each, unless_busy};
 use crate::scenarios::prelude::*;
 

@@ -1,13 +1,10 @@
 //! Slots and assets at the points where the specification is silent.
 
-pub(super) mod refusals;
-
 use crate::scenarios::core::auth::main_bearer;
-use crate::scenarios::core::prompts::create_and_update;
-use crate::scenarios::core::uploads::asset::{COLOUR, content_type, taken, uploaded};
-use crate::scenarios::core::uploads::pictures::{TYPES, png, png_of_size};
-use crate::scenarios::core::uploads::slot::{Slot, ask};
-use crate::scenarios::core::uploads::{png_slot, slot};
+use crate::scenarios::core::pictures::{TYPES, of_all_types, png, png_of_size};
+use crate::scenarios::core::prompt_create::create_and_update;
+use crate::scenarios::core::upload_put::{COLOUR, taken, uploaded};
+use crate::scenarios::core::uploads::{Slot, ask};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -52,7 +49,7 @@ const KEYS: &[&str] = &["contentType", "expiresIn", "path", "size", "token", "up
 async fn exact_content_types(case: Case) -> Result {
     let others = ["IMAGE/PNG", "image/Png", "image/png; charset=utf-8", "image/png;"];
     for content_type in others.into_iter().chain([" image/png", "image/png "]) {
-        let reply = ask(&case.wire(), content_type, 100).await?;
+        let reply = ask(&case, content_type, 100).await?;
         reply.is_bad_request(format!("contentType {}", json_text(&content_type)))?;
     }
     Ok(())
@@ -60,7 +57,7 @@ async fn exact_content_types(case: Case) -> Result {
 
 async fn name(case: Case) -> Result {
     for (content_type, ending) in TYPES.into_iter().zip(["png", "jpg", "webp", "gif"]) {
-        let reply = slot(&case, content_type, 100).await?;
+        let reply = ask(&case, content_type, 100).await?;
         reply.has_only("/data", KEYS)?;
         let (path, url) = (reply.string("/data/path")?, reply.string("/data/url")?);
         let name = path.strip_prefix("images/").unwrap_or_default();
@@ -81,7 +78,7 @@ async fn unguessable(case: Case) -> Result {
     const START: usize = 9;
     let mut starts = HashSet::new();
     for _ in 0..16 {
-        let reply = png_slot(&case).await?;
+        let reply = ask(&case, "image/png", 100).await?;
         let path = reply.string("/data/path")?;
         let name = path.rsplit('/').next().unwrap_or(path);
         for text in [name, reply.string("/data/token")?] {
@@ -100,14 +97,7 @@ async fn without_delay(case: Case) -> Result {
     let bytes = png_of_size(COLOUR, 500_000);
     let slot = Slot::for_png(&case, bytes.len()).await?;
     slot.fetch().await?.status(404)?;
-    let (call, halfway) = slot.put_with_a_rest(&bytes);
-    let look = async {
-        let resting = halfway.await.ok();
-        let seen = slot.fetch().await;
-        drop(resting);
-        seen
-    };
-    let (answer, seen) = tokio::join!(call.send(), look);
+    let (answer, seen) = slot.put_with_pause(&bytes, slot.fetch()).await;
     answer?.status_in(200..=299)?;
     seen?.status(404)?;
     slot.is_live().await.map(drop)
@@ -269,6 +259,15 @@ async fn without_length(case: Case) -> Result {
         let slot = Slot::for_png(&case, bytes.len()).await?;
         let reply = slot.authorized().body(content_type, &*bytes).send().await?;
         check::with_context(content_type, reply.status_in(200..=299))?;
+    }
+    Ok(())
+}
+
+async fn content_type(case: Case) -> Result {
+    for (content_type, bytes) in of_all_types() {
+        let reply = Slot::used(&case, content_type, &bytes).await?.fetch().await?;
+        reply.has_header("content-type", content_type)?;
+        reply.has_header("x-content-type-options", "nosniff")?;
     }
     Ok(())
 }

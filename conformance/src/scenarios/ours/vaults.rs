@@ -1,7 +1,7 @@
 //! Vaults and forks at the points where the specification is silent.
 
-use crate::scenarios::core::vaults::fork::{fields, texts};
-use crate::scenarios::core::vaults::object::{general, listed, shows, unique_word};
+use crate::scenarios::core::vault_fork::texts;
+use crate::scenarios::core::vault_object::{general, list, shows, unique_word};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -107,11 +107,9 @@ async fn dates(case: Case) -> Result {
 }
 
 async fn plain(case: Case) -> Result {
-    let locked = ("isLocked", json!(false));
-    let others = ["description", "accessType", "coverImageUrl"].map(|field| (field, Value::Null));
-    for (field, expected) in others.into_iter().chain([locked]) {
-        let what = expected.to_string();
-        shows(case.clone(), field, &what, |value| *value == expected).await?;
+    shows(case.clone(), "isLocked", json!(false)).await?;
+    for field in ["description", "accessType", "coverImageUrl"] {
+        shows(case.clone(), field, Value::Null).await?;
     }
     Ok(())
 }
@@ -191,4 +189,24 @@ async fn holds_prompts(case: Case) -> Result {
     added.status(201)?.equals("/data/added", 1)?;
     let member = general.member_of(&prompt).await?;
     member.remove().await?.has_status(200, "a removal from the General vault").map(drop)
+}
+
+async fn fields(case: Case) -> Result {
+    for description in [json!("Boats, cranes, gulls"), Value::Null] {
+        let fields = json!({ "visibility": "public", "description": description });
+        let (vault, created) = case.other_account().vault_with(fields).await?;
+        let (_, forked) = case.fork_of(&vault).await?;
+        for place in ["/data/name", "/data/description", "/data/coverImageUrl"] {
+            forked.equals(place, created.at(place)?.clone())?;
+        }
+    }
+    Ok(())
+}
+
+async fn listed(case: Case) -> Result {
+    let vaults = list(&case).await?;
+    let entries = vaults.array("/data")?;
+    let system = entries.iter().filter(|vault| vault["isSystem"] == true);
+    let names: Vec<_> = system.map(|vault| vault["name"].clone()).collect();
+    vaults.ensure(names == ["General"], "one system vault, General", json_text(&names)).map(drop)
 }

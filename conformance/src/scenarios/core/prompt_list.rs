@@ -1,0 +1,193 @@
+//! `GET /prompts`: its pages and `limit`, its filters `vaultId` and `type`, and what it lists. Cursors
+//! that are used again or elsewhere are in `cursors`.
+
+use super::prompt_create::typed;
+use crate::scenarios::prelude::*;
+
+#[rustfmt::skip]
+pub(crate) const ALL: &[Scenario] = &[
+    core! { "pagination.pages.next-cursor" ["PG-01", "EN-07"] next_cursor,
+        "Every page carries pagination.nextCursor, a string or null" },
+    core! { "pagination.pages.beginning" ["PG-05"] beginning,
+        "Without cursor the list starts at its beginning, also in the middle of a walk" },
+    core! { "pagination.pages.each-once" ["PG-06", "PG-07", "PG-08", "PG-09", "PR-15"]
+        |case| each_once(case, 14, &[Some(1), Some(2), Some(3), Some(7), Some(100)]),
+        "Pages of any size hold each entry of the vault once, and the last cursor is null" },
+    core! { "pagination.pages.each-once-by-default" ["PG-06"] |case| each_once(case, 45, &[None]),
+        "Pages without a limit hold each entry of the vault once and no other" },
+    core! { "pagination.pages.each-once-by-type" ["PG-06", "PR-16"] each_once_by_type,
+        "Pages with vaultId and type keep both filters and hold each entry exactly once" },
+    core! { "pagination.limit.default" ["PG-02"]
+        |case| page_sizes(case, 45, &[(None, &[20, 20, 5])]),
+        "Without limit every page but the last holds 20 entries" },
+    core! { "pagination.limit.size" ["PG-03", "PG-08"]
+        |case| page_sizes(case, 8, &[
+            (Some(1), &[1; 8]), (Some(2), &[2; 4]), (Some(3), &[3, 3, 2]), (Some(7), &[7, 1]),
+        ]),
+        "Every page but the last holds as many entries as limit says, and no page is empty" },
+    core! { "pagination.limit.hundred" ["PG-03", "PG-06"]
+        |case| page_sizes(case, 101, &[(Some(100), &[100, 1])]),
+        "With limit 100 the first page holds 100 of 101 entries, and the second one the last" },
+    core! { "pagination.cursors.of-another-account" ["PR-14"] [OtherAccount] of_another_account,
+        "A cursor of another account shows none of that account's prompts" },
+    core! { "prompts.list.holds-own" ["PR-13", "PR-14"] holds_own,
+        "The list without filters holds every prompt of the caller, in a vault or not" },
+    core! { "prompts.list.vault" ["PR-15", "PG-08"] vault,
+        "With vaultId the list holds exactly the prompts of that vault, also after changes" },
+    core! { "prompts.list.type" ["PR-16"] kind,
+        "With type every page holds prompts of that type and no other" },
+    core! { "prompts.list.type-and-vault" ["PR-15", "PR-16"] type_and_vault,
+        "With type and vaultId the list holds exactly the prompts that match both" },
+    core! { "prompts.list.type-follows-changes" ["PR-16"] type_follows_changes,
+        "A prompt that changes its type changes the lists with type" },
+];
+
+async fn next_cursor(case: Case) -> Result {
+    let (vault, _) = case.vault_of(2).await?;
+    let (all, list) = (case.list(), vault.list());
+    let text = all.clone().with("type", "text");
+    for list in [all, text, list.clone().limit(1), list.limit(100)] {
+        let reply = list.get().await?;
+        let cursor = reply.at("/pagination/nextCursor")?;
+        reply.ensure(cursor.is_string() || cursor.is_null(), "a string or null", cursor)?;
+    }
+    Ok(())
+}
+
+async fn beginning(case: Case) -> Result {
+    let (vault, _) = case.vault_of(5).await?;
+    let list = vault.list().limit(2);
+    let first = list.page().await?;
+    list.clone().after(&first).page().await?;
+    let again = list.page().await?;
+    check::equal("the page without a cursor", &again.ids, &first.ids)
+}
+
+/// Walks over a vault with this number of entries, one with each limit.
+async fn each_once(case: Case, entries: usize, limits: &[Option<usize>]) -> Result {
+    let (vault, prompts) = case.vault_of(entries).await?;
+    // The filter has to leave it out, on every page.
+    case.prompt().await?;
+    for limit in limits {
+        let list = limit.iter().fold(vault.list(), |list, limit| list.limit(*limit));
+        check::with_context(list.path(), list.walk().await?.expect_exactly(&prompts))?;
+    }
+    Ok(())
+}
+
+async fn each_once_by_type(case: Case) -> Result {
+    let (vault, texts) = case.vault_of(3).await?;
+    let mut texts = ids(texts);
+    let mut images = Vec::new();
+    for _ in 0..4 {
+        images.push(prompt_of(&case, "image").await?);
+        texts.extend(ids(vault.fill(1).await?));
+    }
+    vault.add_in_turn(&images).await?;
+    for limit in [1, 2, 3] {
+        let walk = vault.list().with("type", "image").limit(limit).walk().await?;
+        walk.expect_once(&images)?;
+        walk.expect_none(&texts)?;
+    }
+    Ok(())
+}
+
+/// The sizes of the pages of a vault with this number of entries, for each limit.
+async fn page_sizes(case: Case, entries: usize, expected: &[(Option<usize>, &[usize])]) -> Result {
+    let (vault, _) = case.vault_of(entries).await?;
+    for (limit, expected) in expected {
+        let list = limit.iter().fold(vault.list(), |list, limit| list.limit(*limit));
+        let pages = list.walk().await?.pages;
+        let sizes: Vec<_> = pages.iter().map(|page| page.ids.len()).collect();
+        check::equal(&format!("the page sizes of {}", list.path()), &sizes[..], expected)?;
+    }
+    Ok(())
+}
+
+async fn of_another_account(case: Case) -> Result {
+    case.vault_of(2).await?;
+    let owner = case.other_account();
+    let (_, theirs) = owner.vault_of(3).await?;
+    let first = owner.list().limit(1).page().await?;
+    let reply = case.list().limit(100).after(&first).get().await?;
+    if reply.status_code() != 200 {
+        return reply.is_client_error("a cursor of another account").map(drop);
+    }
+    let ids = reply.integers("/data", "id")?;
+    let shown = theirs.iter().map(|prompt| prompt.id).chain(first.ids).any(|id| ids.contains(&id));
+    reply.ensure(!shown, "no prompt of another account", json_text(&ids)).map(drop)
+}
+
+const TYPES: [&str; 3] = ["image", "text", "video"];
+
+pub(crate) async fn prompt_of(case: &Case, kind: &str) -> Result<Prompt> {
+    Ok(case.prompt_with(typed(case, kind)).await?.0)
+}
+
+async fn holds_own(case: Case) -> Result {
+    let (_, mut prompts) = case.vault_of(2).await?;
+    for kind in TYPES {
+        prompts.push(prompt_of(&case, kind).await?);
+    }
+    case.list().find(&case, &prompts).await
+}
+
+async fn vault(case: Case) -> Result {
+    let (first, inside) = case.vault_of(3).await?;
+    let (second, outside) = case.vault_of(2).await?;
+    let empty = case.vault().await?;
+    case.prompt().await?;
+    first.list().walk().await?.expect_exactly(&inside)?;
+    second.list().walk().await?.expect_exactly(&outside)?;
+    empty.list().walk().await?.expect_exactly([0; 0])?;
+    let (vault, [removed, kept]) = case.filled_vault().await?;
+    let late = case.prompt().await?;
+    vault.add([&late]).await?.status(201)?;
+    removed.remove().await?.status(200)?;
+    vault.list().walk().await?.expect_exactly([&kept.prompt, &late])
+}
+
+async fn kind(case: Case) -> Result {
+    for kind in TYPES {
+        let (list, prompt) = (case.list().with("type", kind), prompt_of(&case, kind).await?);
+        prompt_of(&case, kind).await?;
+        list.find(&case, [&prompt]).await?;
+        let list = list.limit(1);
+        let first = list.page().await?;
+        let second = list.clone().after(&first).page().await?;
+        for page in [&first, &second] {
+            for entry in page.reply.array("/data")? {
+                let expected = format!("only {kind} prompts with type={kind}");
+                page.reply.ensure(entry["promptType"] == kind, expected, &entry["promptType"])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn type_and_vault(case: Case) -> Result {
+    let [vault, other] = case.vaults().await?;
+    for kind in TYPES {
+        let inside = [prompt_of(&case, kind).await?, prompt_of(&case, kind).await?];
+        vault.add(&inside).await?.status(201)?;
+        let elsewhere = prompt_of(&case, kind).await?;
+        other.add([&elsewhere]).await?.status(201)?;
+        prompt_of(&case, kind).await?;
+        vault.list().with("type", kind).walk().await?.expect_exactly(&inside)?;
+        other.list().with("type", kind).walk().await?.expect_exactly([&elsewhere])?;
+    }
+    Ok(())
+}
+
+async fn type_follows_changes(case: Case) -> Result {
+    let (vault, prompt) = (case.vault().await?, prompt_of(&case, "text").await?);
+    vault.add([&prompt]).await?.status(201)?;
+    for now in ["image", "video", "text"] {
+        prompt.update(typed(&case, now)).await?.success()?;
+        for kind in TYPES {
+            let expected = (kind == now).then_some(&prompt);
+            vault.list().with("type", kind).walk().await?.expect_exactly(expected)?;
+        }
+    }
+    Ok(())
+}

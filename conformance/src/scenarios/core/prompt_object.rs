@@ -1,0 +1,113 @@
+//! The prompt object, wherever an answer holds one: its values, what it does not show, and when
+//! `updatedAt` changes. That it has its fields, of their types, is in `answers`.
+
+use super::prompt_create::typed;
+use crate::scenarios::prelude::*;
+
+#[rustfmt::skip]
+pub(crate) const ALL: &[Scenario] = &[
+    core! { "prompts.object.id-unique" ["PR-01"] id_unique,
+        "Prompts that are made at the same moment have different ids" },
+    core! { "prompts.object.title-and-text" ["PR-02", "PR-19"] title_and_text,
+        "Title and prompt are strings that hold what was stored" },
+    core! { "prompts.object.type" ["PR-03"] kind,
+        "The promptType of a prompt is the one it was made with" },
+    core! { "prompts.object.vault-ids" ["PR-08", "VC-02"] names_its_vaults,
+        "The vaultIds are integers and name every vault the prompt is in, and no other" },
+    core! { "prompts.object.no-membership" ["PR-11"]
+        |case| hides(case, &["vaultPromptId", "isPinned"]),
+        "No prompt object but those of a vault's listing has vaultPromptId or isPinned" },
+    core! { "prompts.object.no-input" ["PR-12"]
+        |case| hides(case, &["modelId", "aspectRatio", "vaultId", "imageUrl", "referenceMediaUrls"]),
+        "A prompt object does not show the fields that are input only" },
+    core! { "prompts.updated-at.changes" ["PR-10"] changes,
+        "An update changes updatedAt" },
+];
+
+/// Answers, each with the place of the object in it.
+pub(crate) type Shown = Vec<(ApiResponse, String)>;
+
+/// Each answer that shows a new prompt with these fields.
+pub(crate) async fn in_every_answer(case: &Case, fields: Value) -> Result<Shown> {
+    let [first, second] = case.vaults().await?;
+    let created = case.create_prompt(fields).await?;
+    created.success()?;
+    // Without the id no other answer can be read.
+    let Ok(prompt) = case.prompt_of(&created) else { return Ok(vec![(created, "/data".into())]) };
+    let read = prompt.read().await?;
+    let updated = prompt.update(json!({ "title": "Updated" })).await?;
+    let saved = prompt.save_into(&second).await?;
+    first.add_in_turn([&prompt]).await?;
+    let list = first.list().get().await?;
+    let alone = [created, read, updated, saved].map(|reply| (reply, "/data".to_owned()));
+    Ok(alone.into_iter().chain([(list, "/data/0".to_owned())]).collect())
+}
+
+/// All fields of a create except title, text and vault.
+pub(crate) fn all_inputs(case: &Case) -> Value {
+    json!({
+        "promptType": "image",
+        "platform": "poster",
+        "modelId": case.image_model(),
+        "aspectRatio": "16:9",
+        "imageUrl": "https://example.com/a.png",
+        "referenceMediaUrls": ["https://example.com/b.png"],
+    })
+}
+
+async fn hides(case: Case, fields: &[&str]) -> Result {
+    for (reply, place) in in_every_answer(&case, all_inputs(&case)).await? {
+        let prompt = reply.at(&place)?;
+        let hidden = fields.iter().all(|field| prompt.get(field).is_none());
+        reply.ensure(hidden, format!("none of {}", json_text(&fields)), prompt)?;
+    }
+    Ok(())
+}
+
+async fn id_unique(case: Case) -> Result {
+    check::distinct("ids of prompts", ids(case.prompts(16).await?))
+}
+
+async fn title_and_text(case: Case) -> Result {
+    for (title, text) in [
+        ("Dusk", "A lighthouse at dusk"),
+        ("\"Quoted\" \\ / & <b> %20 ${x} '; --", "{\"json\": [1, null]}\nand a second line"),
+        ("Château 漢字 日本", "Ein großer Ölkrug, žluťoučký kůň, 灯台"),
+    ] {
+        let (prompt, created) = case.prompt_with(json!({ "title": title, "prompt": text })).await?;
+        for reply in [created, prompt.read().await?] {
+            reply.equals("/data/title", title)?.equals("/data/prompt", text)?;
+        }
+    }
+    Ok(())
+}
+
+async fn kind(case: Case) -> Result {
+    for kind in ["image", "video", "text"] {
+        for (reply, place) in in_every_answer(&case, typed(&case, kind)).await? {
+            reply.equals(&format!("{place}/promptType"), kind)?;
+        }
+    }
+    Ok(())
+}
+
+async fn names_its_vaults(case: Case) -> Result {
+    let (vaults, prompt) = (case.vaults::<4>().await?, case.prompt().await?);
+    for inside in 1..=3 {
+        vaults[inside - 1].add_in_turn([&prompt]).await?;
+        prompt.expect_vaults(&vaults, &vaults[..inside]).await?;
+    }
+    Ok(())
+}
+
+async fn changes(case: Case) -> Result {
+    let (prompt, created) = case.prompt_with(json!({})).await?;
+    let first = created.timestamp("/data/updatedAt")?;
+    // The clock of the target may have whole seconds only, so the update is repeated.
+    case.until("another updatedAt after updates", Duration::from_secs(5), || async {
+        let reply = prompt.update(json!({ "title": case.name("new") })).await?;
+        let changed = reply.success()?.timestamp("/data/updatedAt")? != first;
+        Ok(changed.then_some(()))
+    })
+    .await
+}

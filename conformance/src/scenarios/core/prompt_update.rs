@@ -1,0 +1,237 @@
+//! The calls on one prompt: `GET`, `PATCH`, `DELETE` and `POST …/save`: their answers, what an update
+//! sets and leaves, the vaults that a prompt is put into, and what a refused call leaves behind.
+
+use super::prompt_create::{ACCEPTED, typed, updates};
+use crate::scenarios::prelude::*;
+
+#[rustfmt::skip]
+pub(crate) const ALL: &[Scenario] = &[
+    core! { "prompts.delete.gone" ["PR-40", "PR-41", "PR-13"] gone,
+        "A delete answers 200 with the id and deleted true; then no read and no list has the prompt" },
+    core! { "prompts.delete.in-no-vault" ["PR-42", "PR-15", "VA-10"] in_no_vault,
+        "A deleted prompt is in none of its vaults, counts and lists; their other prompts stay" },
+    core! { "prompts.vaults.create-adds" ["PR-27"] create_adds,
+        "A prompt that was made with a vaultId shows it in vaultIds and is in that vault" },
+    core! { "prompts.vaults.update-adds" ["PR-38"] |case| put_in(case, Way::Update),
+        "An update with a vaultId puts the prompt into that vault, and its answer shows it" },
+    core! { "prompts.vaults.update-keeps-others" ["PR-38"] |case| keeps_others(case, Way::Update),
+        "An update with a vaultId takes the prompt out of no other vault" },
+    core! { "prompts.save.adds" ["PR-44", "PR-45", "VC-03"] |case| put_in(case, Way::Save),
+        "A save puts the prompt into the vault, and its answer shows it in vaultIds" },
+    core! { "prompts.save.keeps-others" ["PR-46"] |case| keeps_others(case, Way::Save),
+        "A save leaves the prompt in every vault it was in" },
+    core! { "prompts.save.at-once" ["PR-44", "PR-46"] |case| saves_at_once(case.under_contention()),
+        "Saves into several vaults at the same moment all take effect" },
+    core! { "prompts.read.the-one-named" ["PR-30"] the_one_named,
+        "A read answers with the prompt that the path names" },
+    core! { "prompts.update.answer-is-new" ["PR-31"] answer_is_new,
+        "An update answers with the prompt as it is afterwards" },
+    core! { "prompts.update.stored" ["PR-33"] stored,
+        "Later reads show what an update sets, and every other prompt is as it was" },
+    core! { "prompts.update.omitted-stays" ["PR-32"] omitted_stays,
+        "A field that an update leaves out keeps its value, all of them if it has none" },
+    core! { "prompts.update.omitted-model-stays" ["PR-32", "PR-37"] omitted_model_stays,
+        "A modelId that an update leaves out is still set afterwards" },
+    core! { "prompts.update.input-only" ["PR-34"] input_only,
+        "An update takes modelId, aspectRatio, imageUrl and referenceMediaUrls" },
+    core! { "prompts.update.at-once" ["PR-32"] at_once,
+        "Updates of different fields at the same moment do not undo each other" },
+    core! { "prompts.faults.create-makes-nothing"
+        ["PR-20", "PR-22", "PR-24", "PR-25", "PR-28", "PR-29"]
+        |case| refused_without_effect(case, false),
+        "A create that is refused makes no prompt" },
+    core! { "prompts.faults.update-changes-nothing" ["PR-35", "PR-36"]
+        |case| refused_without_effect(case, true),
+        "An update that is refused changes none of the fields it names" },
+];
+
+async fn gone(case: Case) -> Result {
+    let prompt = case.prompt().await?;
+    case.list().find(&case, [&prompt]).await?;
+    let reply = prompt.delete().await?;
+    reply.status(200)?.equals("/data/id", prompt.id)?.equals("/data/deleted", true)?;
+    prompt.get().await?.status(404)?;
+    case.list().limit(100).walk().await?.expect_none([&prompt])
+}
+
+async fn in_no_vault(case: Case) -> Result {
+    let (vaults, prompt) = (case.vaults::<2>().await?, case.prompt().await?);
+    let others = ids(vaults[0].fill(3).await?);
+    for vault in &vaults {
+        vault.add_in_turn([&prompt]).await?;
+    }
+    prompt.delete().await?;
+    for (vault, left) in vaults.iter().zip([others, Vec::new()]) {
+        vault.expect_prompts_in_any_order(&left).await?;
+        vault.read().await?.equals("/data/promptCount", left.len())?;
+        vault.list().walk().await?.expect_exactly(&left)?;
+    }
+    Ok(())
+}
+
+fn shows(reply: &ApiResponse, vault: &Vault) -> Result {
+    let shown = reply.success()?.array("/data/vaultIds")?;
+    let what = format!("vaultIds with {}", vault.id);
+    reply.ensure(shown.contains(&json!(vault.id)), what, json_text(&shown)).map(drop)
+}
+
+async fn create_adds(case: Case) -> Result {
+    let vault = case.vault().await?;
+    let (prompt, created) = case.prompt_with(json!({ "vaultId": vault.id })).await?;
+    shows(&created, &vault)?;
+    vault.expect_prompts([&prompt]).await
+}
+
+async fn put_in(case: Case, way: Way) -> Result {
+    let (vault, prompt) = (case.vault().await?, case.prompt().await?);
+    let reply = vault.put(&prompt, way).await?;
+    vault.expect_prompts([&prompt]).await?;
+    shows(&reply, &vault)
+}
+
+async fn keeps_others(case: Case, way: Way) -> Result {
+    let (prompt, [vault, first, second]) = (case.prompt().await?, case.vaults().await?);
+    for other in [&first, &second] {
+        other.add_in_turn([&prompt]).await?;
+    }
+    vault.put(&prompt, way).await?.success()?;
+    first.expect_prompts([&prompt]).await?;
+    second.expect_prompts([&prompt]).await
+}
+
+async fn saves_at_once(case: Case) -> Result {
+    let (prompt, vaults) = (case.prompt().await?, case.vaults::<8>().await?);
+    let saves = race::all(vaults.iter().map(|vault| prompt.save_into(vault))).await?;
+    race::expect_status(&saves, 200)?;
+    prompt.expect_vaults(&vaults, &vaults).await
+}
+
+async fn the_one_named(case: Case) -> Result {
+    for _ in 0..3 {
+        case.prompt().await?;
+        let title = case.name("named");
+        let (prompt, _) = case.prompt_with(json!({ "title": title })).await?;
+        case.prompt().await?;
+        prompt.read().await?.equals("/data/id", prompt.id)?.equals("/data/title", title)?;
+    }
+    Ok(())
+}
+
+const SHOWN: [&str; 4] = ["title", "prompt", "promptType", "platform"];
+
+/// Each of them with a new value.
+fn shown(case: &Case) -> [(&'static str, Value); 4] {
+    let values = [&case.name("new"), "A harbour at dawn", "text", "poster"];
+    std::array::from_fn(|at| (SHOWN[at], json!(values[at])))
+}
+
+/// An image prompt, since every prompt may become a text prompt, and the reply that shows it.
+async fn before(case: &Case) -> Result<(Prompt, ApiResponse)> {
+    case.prompt_with(merged(typed(case, "image"), json!({ "platform": "before" }))).await
+}
+
+async fn answer_is_new(case: Case) -> Result {
+    let (prompt, _) = before(&case).await?;
+    for (field, value) in shown(&case) {
+        let reply = prompt.update(json!({ field: value })).await?;
+        reply.success()?.equals("/data/id", prompt.id)?.equals(&format!("/data/{field}"), value)?;
+    }
+    Ok(())
+}
+
+async fn stored(case: Case) -> Result {
+    let ((prompt, _), (other, kept)) = (before(&case).await?, before(&case).await?);
+    for (field, value) in shown(&case) {
+        prompt.update(json!({ field: value })).await?.success()?;
+        prompt.get().await?.equals(&format!("/data/{field}"), value)?;
+    }
+    // Also together: one field must not prevent the update of another.
+    let (prompt, _) = before(&case).await?;
+    let all = shown(&case);
+    prompt.update(Value::from_iter(all.clone())).await?.success()?;
+    let read = prompt.get().await?;
+    for (field, value) in all {
+        read.equals(&format!("/data/{field}"), value)?;
+    }
+    same_fields(&other.get().await?, &kept, SHOWN)
+}
+
+async fn omitted_stays(case: Case) -> Result {
+    for (field, value) in shown(&case) {
+        let (prompt, before) = before(&case).await?;
+        prompt.update(json!({ field: value })).await?.success()?;
+        let others = SHOWN.into_iter().filter(|other| *other != field);
+        same_fields(&prompt.get().await?, &before, others)?;
+    }
+    let (prompt, before) = before(&case).await?;
+    same_fields(prompt.update(json!({})).await?.status(200)?, &before, SHOWN)
+}
+
+async fn omitted_model_stays(case: Case) -> Result {
+    let (prompt, _) = case.prompt_with(json!({ "modelId": case.image_model() })).await?;
+    for fields in [
+        json!({ "title": "New", "prompt": "New", "platform": "new" }),
+        json!({ "aspectRatio": "1:1", "imageUrl": "https://example.com/a.png" }),
+        json!({ "promptType": "image" }),
+    ] {
+        prompt.update(fields).await?.success()?;
+    }
+    Ok(())
+}
+
+async fn input_only(case: Case) -> Result {
+    let fields = [
+        json!({ "modelId": case.image_model() }),
+        json!({ "modelId": case.video_model() }),
+        json!({ "aspectRatio": "16:9" }),
+        json!({ "imageUrl": "https://example.com/a.png" }),
+        json!({ "referenceMediaUrls": ["https://example.com/a.png", "https://example.com/b.mp4"] }),
+        json!({ "referenceMediaUrls": [] }),
+    ];
+    updates(case, fields, ACCEPTED).await
+}
+
+async fn at_once(case: Case) -> Result {
+    let (prompt, _) = before(&case.under_contention()).await?;
+    for round in 0..16 {
+        let (title, platform) = (format!("title {round}"), format!("platform {round}"));
+        let updates = [json!({ "title": title }), json!({ "platform": platform })];
+        let replies = race::all(updates.map(|fields| prompt.update(fields))).await?;
+        race::expect_status(&replies, 200)?;
+        let read = prompt.get().await?;
+        read.equals("/data/title", title)?.equals("/data/platform", platform)?;
+    }
+    Ok(())
+}
+
+/// A create or an update with one fault beside correct fields and a vault. Other scenarios say which
+/// faults are refused.
+async fn refused_without_effect(case: Case, update: bool) -> Result {
+    let mut refused = 0;
+    for fault in [
+        json!({ "title": "" }),
+        json!({ "title": null }),
+        json!({ "prompt": 7 }),
+        json!({ "prompt": null }),
+        json!({ "promptType": "audio" }),
+        json!({ "promptType": "image" }),
+        json!({ "modelId": "nowhere" }),
+        json!({ "imageUrl": "plainword" }),
+        json!({ "referenceMediaUrls": ["plainword"] }),
+    ] {
+        let vault = case.vault().await?;
+        let (prompt, before) = case.prompt_with(json!({ "platform": "before" })).await?;
+        let fields = json!({ "title": "After", "prompt": "After", "platform": "after" });
+        let fields = merged(merged(fields, json!({ "vaultId": vault.id })), fault);
+        let reply = match update {
+            true => prompt.update(fields).await?,
+            false => case.create_prompt(fields).await?,
+        };
+        if reply.status_code() == 400 {
+            refused += 1;
+            same_fields(&prompt.get().await?, &before, SHOWN.into_iter().chain(["vaultIds"]))?;
+            vault.expect_size(0).await?;
+        }
+    }
+    skip_unless(refused > 0, "nothing was refused; other scenarios say what should be")
+}

@@ -1,0 +1,250 @@
+//! The fields of a vault; `promptCount` against what the vault lists, after every call that can change
+//! it; and `POST` and `GET /vaults`. Core requires of a slug only that it fits into a URL; the
+//! reference server derives it as S-16 says. The bounds of the fields are in `fields`.
+
+use crate::scenarios::prelude::*;
+
+#[rustfmt::skip]
+pub(crate) const ALL: &[Scenario] = &[
+    core! { "vaults.object.id" ["VA-01"] id,
+        "Every vault has an integer id of its own" },
+    core! { "vaults.object.texts" ["VA-02", "VA-03", "VA-18"] texts,
+        "A vault shows its name and its description, a string or null" },
+    core! { "vaults.object.is-system" ["VA-09"]
+        |case| shows(case, "isSystem", json!(false)),
+        "A vault that the caller made is no system vault" },
+    core! { "vaults.create.defaults" ["VA-19"]
+        |case| shows(case, "visibility", json!("private")),
+        "A vault made from a name alone is private" },
+    core! { "vaults.count.starts-at-zero" ["VA-10"]
+        |case| shows(case, "promptCount", json!(0)),
+        "A new vault has a promptCount of 0" },
+    core! { "vaults.count.after-adding" ["VA-10"] after_adding,
+        "promptCount is correct, in the vault and in the list, after each way of adding prompts" },
+    core! { "vaults.count.after-taking-out" ["VA-10"] after_taking_out,
+        "promptCount is correct, in the vault and in the list, after each way of removing prompts" },
+    core! { "vaults.slug.url-safe" ["VA-04"] url_safe,
+        "A slug is never empty and always safe in a URL; different names have different slugs" },
+    core! { "vaults.create.answer" ["VA-16"] answer,
+        "A create answers 201 with the vault object that is then at its address" },
+    core! { "vaults.create.refused-makes-nothing" ["VA-20"] refused_makes_nothing,
+        "A refused create makes no vault" },
+    core! { "vaults.list.own" ["VA-13", "VA-21"] own,
+        "The list has the caller's vaults of every visibility once, as their own addresses do" },
+    core! { "vaults.list.newest-first" ["VA-14"] newest_first,
+        "The list has newer vaults before older ones, also after an update of an older one" },
+    core! { "vaults.list.whole" ["VA-15"] whole,
+        "One response holds the whole list; a limit makes no page of it: it is ignored or refused" },
+];
+
+/// A new vault has this value in this field, in every answer.
+pub(crate) async fn shows(case: Case, field: &str, expected: Value) -> Result {
+    let (vault, created) = case.vault_with(json!({})).await?;
+    let updated = vault.update(json!({ "visibility": "private" })).await?;
+    let what = format!("{field} to be {expected}");
+    for reply in [created, vault.read().await?, updated] {
+        let value = reply.at(&format!("/data/{field}"))?;
+        reply.ensure(*value == expected, &what, value)?;
+    }
+    let listed = list(&case).await?;
+    let entry = listed.entry(vault.id)?;
+    listed.ensure(entry.get(field) == Some(&expected), what, &entry).map(drop)
+}
+
+async fn id(case: Case) -> Result {
+    let vaults = try_join_all((0..8).map(|_| case.vault())).await?;
+    for vault in &vaults {
+        vault.read().await?.equals("/data/id", vault.id)?;
+    }
+    check::distinct("ids of vaults", vaults.iter().map(|vault| vault.id))
+}
+
+async fn texts(case: Case) -> Result {
+    // A text that looks like another type stays a text.
+    let texts = ["Boats, cranes, gulls", "7", "1e3", "true", "null", "{}"].map(Value::from);
+    for description in texts.into_iter().chain([Value::Null]) {
+        let fields = json!({ "name": case.name("named"), "description": description });
+        let read = case.vault_with(fields.clone()).await?.0.read().await?;
+        read.equals("/data/name", fields["name"].clone())?;
+        read.equals("/data/description", description)?;
+    }
+    Ok(())
+}
+
+async fn true_after(case: &Case, step: &str, vault: &Vault) -> Result {
+    let counted = async {
+        let count = vault.counts_what_it_lists().await?;
+        let vaults = list(case).await?;
+        let shown = &vaults.entry(vault.id)?["promptCount"];
+        vaults.ensure(*shown == count, format!("a promptCount of {count} in the list"), shown)?;
+        Ok(())
+    };
+    check::with_context(format!("after {step}"), counted.await)
+}
+
+async fn after_adding(case: Case) -> Result {
+    let [vault, source] = case.vaults().await?;
+    let (prompts, [moving]) = (case.prompts(5).await?, source.filled().await?);
+    for (prompt, way) in prompts.iter().zip([Way::Add, Way::Save, Way::Update]) {
+        vault.put(prompt, way).await?.success()?;
+        true_after(&case, way.word(), &vault).await?;
+    }
+    vault.add(&prompts[3..]).await?.success()?;
+    true_after(&case, "adding two prompts", &vault).await?;
+    moving.move_to(&vault).await?.success()?;
+    true_after(&case, "moving a prompt in", &vault).await?;
+    case.prompt_with(json!({ "vaultId": vault.id })).await?;
+    true_after(&case, "creating a prompt with the vaultId", &vault).await?;
+    // These calls may be refused (S-26).
+    vault.add(&prompts).await?;
+    true_after(&case, "adding prompts again", &vault).await?;
+    prompts[0].save_into(&vault).await?;
+    true_after(&case, "saving a prompt again", &vault).await
+}
+
+async fn after_taking_out(case: Case) -> Result {
+    let (vault, target, [removed, moved, deleted, _]) = case.source_and_target().await?;
+    removed.remove().await?.status(200)?;
+    true_after(&case, "removing a prompt", &vault).await?;
+    moved.move_to(&target).await?.status(200)?;
+    true_after(&case, "moving a prompt out", &vault).await?;
+    deleted.prompt.delete().await?.status(200)?;
+    true_after(&case, "deleting a prompt", &vault).await
+}
+
+/// Letters and digits that no other name contains.
+pub(crate) fn unique_word() -> String {
+    format!("{:012x}", rand::random::<u64>() >> 16)
+}
+
+async fn url_safe(case: Case) -> Result {
+    let marks: String =
+        unique_word().bytes().map(|b| char::from(b"!?*.;,"[usize::from(b) % 6])).collect();
+    let names = ["plain", "a b", "Öl 漢字", "50% off", "a/b?c#d", "<\"&'>", "😀 e\u{301}"];
+    let names = names.map(|name| format!("{name} {}", unique_word()));
+    let mut slugs = Vec::new();
+    for name in names.into_iter().chain([marks]) {
+        let (_, created) = case.vault_with(json!({ "name": name })).await?;
+        let slug = created.string("/data/slug")?;
+        let what = format!("a slug of the name {} that is safe in a URL", json_text(&name));
+        created.ensure(!slug.is_empty() && is_url_safe(slug), what, json_text(&slug))?;
+        slugs.push(slug.to_owned());
+    }
+    check::distinct("slugs", slugs)
+}
+
+/// Whether it is one segment of a path by RFC 3986.
+fn is_url_safe(slug: &str) -> bool {
+    slug.chars().all(|c| c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@%".contains(c))
+}
+
+pub(crate) async fn general(case: &Case) -> Result<Vault> {
+    let vaults = list(case).await?;
+    let entries = vaults.array("/data")?;
+    let general = entries.iter().find(|vault| vault["isSystem"] == true);
+    let id = general.and_then(|vault| vault["id"].as_i64());
+    let id = id.ok_or_else(|| vaults.failure("a system vault in the list", "none"))?;
+    Ok(case.vault_at(id))
+}
+
+async fn answer(case: Case) -> Result {
+    let fields = json!({ "description": "Boats, cranes, gulls", "visibility": "unlisted" });
+    let (vault, created) = case.vault_with(fields).await?;
+    let read = vault.read().await?;
+    same_object(created.status(201)?, created.at("/data")?, read.at("/data")?)
+}
+
+async fn refused_makes_nothing(case: Case) -> Result {
+    let name = case.name("never");
+    let body = json!({ "name": name, "visibility": "secret" });
+    case.wire().post("/vaults", body).await?.is_bad_request("visibility \"secret\"")?;
+    list(&case).await?.lacks("name", name)
+}
+
+async fn own(case: Case) -> Result {
+    for visibility in ["private", "unlisted", "public"] {
+        let (vault, _) = case.vault_with(json!({ "visibility": visibility })).await?;
+        // The list shows the vault as it is now.
+        vault.update(json!({ "name": case.name("renamed") })).await?.status(200)?;
+        let vaults = list(&case).await?;
+        same_object(&vaults, &vaults.entry(vault.id)?, vault.read().await?.at("/data")?)?;
+        // A list that is joined with the contents would repeat the vault for each prompt.
+        vault.fill(2).await?;
+        check::distinct("ids of vaults", list(&case).await?.integers("/data", "id")?)?;
+    }
+    Ok(())
+}
+
+async fn newest_first(case: Case) -> Result {
+    let (older, created) = case.vault_with(json!({})).await?;
+    let first = created.timestamp("/data/createdAt")?;
+    // The clock of the target may be coarse.
+    let next = || async {
+        let (newer, created) = case.vault_with(json!({})).await?;
+        Ok((created.timestamp("/data/createdAt")? > first).then_some(newer))
+    };
+    let newer = case.until("a vault with a later createdAt", Duration::from_secs(5), next).await?;
+    for updated in [false, true] {
+        if updated {
+            let fields = json!({ "name": case.name("renamed"), "visibility": "unlisted" });
+            older.update(fields).await?.status(200)?;
+        }
+        let vaults = list(&case).await?;
+        let ids = vaults.integers("/data", "id")?;
+        let places = [&older, &newer].map(|vault| ids.iter().position(|id| *id == vault.id));
+        let in_order = matches!(places, [Some(older), Some(newer)] if newer < older);
+        let got = format!("the earlier one and the later one at the places {}", json_text(&places));
+        vaults.ensure(in_order, "the later vault before the earlier one", got)?;
+    }
+    Ok(())
+}
+
+/// More vaults than the longest page of this API has entries.
+async fn whole(case: Case) -> Result {
+    let mut made = BTreeSet::new();
+    for _ in 0..7 {
+        let vaults = try_join_all((0..15).map(|_| case.vault())).await?;
+        made.extend(vaults.iter().map(|vault| vault.id));
+    }
+    holds_all(&case, "/vaults", &made).await
+}
+
+pub(crate) async fn list(case: &Case) -> Result<ApiResponse> {
+    let reply = case.wire().get("/vaults").await?;
+    reply.status(200)?;
+    Ok(reply)
+}
+
+/// The vault in this reply has the keys of the vault object and the values of `expected`, except the
+/// timestamps and the cover, which a server may select and sign for each answer (S-15).
+pub(crate) fn same_object(reply: &ApiResponse, got: &Value, expected: &Value) -> Result {
+    const VALUES: &str =
+        "id name description slug visibility accessType isLocked isSystem promptCount";
+    let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+    for key in VALUES.split(' ') {
+        let (got, expected) = (got.get(key), expected.get(key));
+        reply.ensure(got == expected, format!("{key} to be {}", text(expected)), text(got))?;
+    }
+    for key in ["createdAt", "updatedAt", "coverImageUrl"] {
+        reply.ensure(got.get(key).is_some(), format!("{key} in the vault object"), "nothing")?;
+    }
+    Ok(())
+}
+
+/// The list at this path holds all of these, more than any page of this API, in one response, also
+/// with a limit, unless that is refused.
+pub(crate) async fn holds_all(case: &Case, path: &str, expected: &BTreeSet<i64>) -> Result {
+    for query in ["", "?limit=1"] {
+        let reply = case.wire().get(&format!("{path}{query}")).await?;
+        if !query.is_empty() && reply.status_code() != 200 {
+            return reply.is_client_error("an unknown parameter").map(drop);
+        }
+        let listed: BTreeSet<_> = reply.status(200)?.integers("/data", "id")?.into_iter().collect();
+        let missing = expected.difference(&listed).count();
+        let what = format!("all of {} entries in one response", expected.len());
+        reply.ensure(missing == 0, what, format!("{missing} of them missing"))?;
+        let next = reply.json()?.pointer("/pagination/nextCursor").unwrap_or(&Value::Null);
+        reply.ensure(next.is_null(), "no cursor to a next page", next)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,167 @@
+//! `PATCH` and `DELETE /vaults/{vaultId}`: what an update sets and leaves, and that the prompts of a
+//! deleted vault stay. Then deletions and forks by many requests at once.
+
+use super::vault_object::{list, same_object};
+use crate::scenarios::prelude::*;
+
+#[rustfmt::skip]
+pub(crate) const ALL: &[Scenario] = &[
+    core! { "vaults.update.answer" ["VA-22"] answer,
+        "An update answers 200 with the whole vault as it is afterwards" },
+    core! { "vaults.update.one-field" ["VA-23"] one_field,
+        "A field left out of an update keeps its value, all of them if it has no field" },
+    core! { "vaults.update.sets" ["VA-24"] sets,
+        "Later reads show the name, description and visibility that an update brought" },
+    core! { "vaults.update.clears-description" ["VA-25"] clears_description,
+        "description null in an update clears the description" },
+    core! { "vaults.delete.gone" ["VA-26", "VA-27"] gone,
+        "A delete answers 200 with the id and deleted true; then the vault is 404 and not listed" },
+    core! { "vaults.delete.prompts-stay" ["VA-28"] prompts_stay,
+        "The prompts of a deleted vault stay in the account and in their other vaults" },
+    core! { "vaults.race.deletes" ["VA-26", "VA-27"] deletes,
+        "Of many deletions of one vault at least one succeeds, and it is gone" },
+    core! { "vaults.race.delete-while-adding" ["VA-28"] |case| delete_while_adding(case.under_contention()),
+        "A vault deleted while prompts are added leaves no membership behind" },
+    core! { "vaults.race.forks" ["VA-33"] [OtherAccount] |case| forks(case.under_contention()),
+        "Forks of one vault at the same time are whole and have no prompt in common" },
+    core! { "vaults.race.fork-while-adding" ["VA-32"] [OtherAccount] fork_while_adding,
+        "A fork made while prompts are added counts what it holds" },
+];
+
+/// A vault with no field at its default.
+pub(crate) async fn without_defaults(case: &Case) -> Result<(Vault, ApiResponse)> {
+    let fields = json!({ "description": "Boats, cranes, gulls", "visibility": "unlisted" });
+    case.vault_with(fields).await
+}
+
+async fn answer(case: Case) -> Result {
+    let (vault, _) = without_defaults(&case).await?;
+    vault.fill(1).await?;
+    let reply = vault.update(json!({ "name": case.name("renamed") })).await?;
+    same_object(&reply, reply.data(200)?, vault.read().await?.at("/data")?)
+}
+
+async fn one_field(case: Case) -> Result {
+    for fields in [
+        json!({ "name": case.name("renamed") }),
+        json!({ "description": "Cranes" }),
+        json!({ "description": null }),
+        json!({ "visibility": "public" }),
+        json!({}),
+    ] {
+        let (vault, before) = without_defaults(&case).await?;
+        let updated = vault.update(fields.clone()).await?;
+        for reply in [updated, vault.read().await?] {
+            let others = ["name", "description", "visibility"].into_iter();
+            let others = others.filter(|field| fields.get(field).is_none());
+            let kept = same_fields(reply.status(200)?, &before, others);
+            check::with_context(format!("after an update with {fields}"), kept)?;
+        }
+    }
+    Ok(())
+}
+
+async fn sets(case: Case) -> Result {
+    let vault = case.vault().await?;
+    for visibility in ["public", "unlisted", "private"] {
+        let fields = json!({
+            "name": case.name("renamed"),
+            "description": case.name("about"),
+            "visibility": visibility,
+        });
+        vault.update(fields.clone()).await?.status(200)?;
+        let (alone, vaults) = (vault.read().await?, list(&case).await?);
+        let entry = vaults.entry(vault.id)?;
+        for (field, value) in fields.as_object().into_iter().flatten() {
+            alone.equals(&format!("/data/{field}"), value.clone())?;
+            let what = format!("{field} in the list to be {value}");
+            vaults.ensure(entry[field] == *value, what, &entry[field])?;
+        }
+    }
+    Ok(())
+}
+
+async fn clears_description(case: Case) -> Result {
+    let (vault, _) = without_defaults(&case).await?;
+    vault.update(json!({ "description": null })).await?.status(200)?;
+    vault.read().await?.equals("/data/description", Value::Null).map(drop)
+}
+
+async fn gone(case: Case) -> Result {
+    let [empty, full] = case.vaults().await?;
+    full.fill(2).await?;
+    for (vault, what) in [(empty, "an empty vault"), (full, "a vault with prompts")] {
+        let reply = vault.delete().await?;
+        reply.has_status(200, format!("the deletion of {what}"))?;
+        reply.equals("/data/id", vault.id)?.equals("/data/deleted", true)?;
+        vault.get().await?.has_status(404, format!("{what} after its deletion"))?;
+        check::with_context(what, list(&case).await?.lacks("id", vault.id))?;
+    }
+    Ok(())
+}
+
+async fn prompts_stay(case: Case) -> Result {
+    let [deleted, kept] = case.vaults().await?;
+    let alone = deleted.fill(2).await?;
+    alone[0].pinned().await?;
+    let shared = kept.fill(3).await?;
+    deleted.add_in_turn(&shared).await?;
+    let before = kept.entries().await?;
+    deleted.delete().await?.status(200)?;
+    for (members, expected) in [(alone, None), (shared, Some(&kept))] {
+        for member in members {
+            member.prompt.expect_vaults([&deleted, &kept], expected).await?;
+        }
+    }
+    kept.expect_entries(&before).await
+}
+
+async fn deletes(case: Case) -> Result {
+    let (vault, deletions) = deleted_by_many(&case).await?;
+    race::expect_success(&deletions)?;
+    vault.get().await?.status(404).map(drop)
+}
+
+pub(crate) async fn deleted_by_many(case: &Case) -> Result<(Vault, Vec<ApiResponse>)> {
+    let vault = case.under_contention().vault().await?;
+    vault.fill(2).await?;
+    let deletions = race::times(16, || vault.delete()).await?;
+    Ok((vault, deletions))
+}
+
+async fn delete_while_adding(case: Case) -> Result {
+    let (vault, prompts) = (case.vault().await?, case.prompts(16).await?);
+    let adds = race::all(prompts.iter().map(|prompt| vault.add([prompt])));
+    let (_, deleted) = try_join(adds, vault.delete()).await?;
+    deleted.status(200)?;
+    for prompt in prompts {
+        prompt.expect_vaults([&vault], []).await?;
+    }
+    Ok(())
+}
+
+async fn forks(case: Case) -> Result {
+    let source = case.vault_at(super::vault_fork::source(&case, "public", 4).await?.id);
+    let replies = race::times(8, || source.fork()).await?;
+    let mut copies = Vec::new();
+    for reply in &replies {
+        let fork = case.vault_at(reply.status(201)?.integer("/data/id")?);
+        fork.expect_size(4).await?;
+        copies.extend(fork.prompts().await?);
+    }
+    check::distinct("copies", copies)
+}
+
+async fn fork_while_adding(case: Case) -> Result {
+    let (case, owner) = (case.under_contention(), case.other_account().under_contention());
+    let source = super::vault_fork::source(&case, "public", 1).await?;
+    let prompts = owner.prompts(8).await?;
+    let adds = race::all(prompts.iter().map(|prompt| source.add([prompt])));
+    let forked = case.vault_at(source.id);
+    let (_, forks) = try_join(adds, race::times(4, || forked.fork())).await?;
+    for reply in forks {
+        let fork = case.vault_at(reply.status(201)?.integer("/data/id")?);
+        reply.equals("/data/promptCount", fork.members().await?.len())?;
+    }
+    Ok(())
+}
