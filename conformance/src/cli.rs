@@ -1,7 +1,6 @@
 //! The command line: its arguments and exit codes. Each command has a file of its own. Only
 //! this module writes to the terminal.
 
-mod explain;
 mod list;
 mod run;
 mod signals;
@@ -192,7 +191,7 @@ pub fn main(suite: &Suite) -> ExitCode {
         Command::Run(arguments) => runtime.block_on(run::run(suite, arguments)),
         Command::Sweep(arguments) => runtime.block_on(sweep::sweep(arguments)),
         Command::List(arguments) => list::list(suite, arguments),
-        Command::Explain(arguments) => explain::explain(suite, arguments),
+        Command::Explain(arguments) => list::explain(suite, arguments),
         Command::Coverage { json, run: None } => Ok(list::coverage(json)),
         Command::Coverage { json, run: Some(file) } => list::coverage_of_run(&file, json),
         Command::Completions { shell } => list::completions(command_line(), shell),

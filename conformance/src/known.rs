@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use jiff::civil::Date;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use toml::value::Datetime;
 
@@ -28,7 +28,6 @@ pub struct KnownFailure {
     /// Where more is written about it: an address of http or https.
     pub link: Option<String>,
     /// The last day on which the failure does not count.
-    #[serde(serialize_with = "as_text")]
     pub until: Option<Date>,
     /// Whether that day was over when the run began.
     pub expired: bool,
@@ -148,9 +147,4 @@ fn day(written: &Datetime) -> Option<Date> {
         (Some(_), None, None) => written.to_string().parse().ok(),
         _ => None,
     }
-}
-
-#[expect(clippy::ref_option, reason = "the form serde calls it in")]
-fn as_text<S: Serializer>(date: &Option<Date>, serializer: S) -> Result<S::Ok, S::Error> {
-    date.map(|date| date.to_string()).serialize(serializer)
 }

@@ -55,6 +55,9 @@ pub struct Totals {
     pub known: usize,
     /// Could not delete all they made.
     pub left_behind: usize,
+    /// How long they took in all.
+    #[serde(skip)]
+    pub duration_ms: u64,
 }
 
 /// What the scenarios of one profile came to.
@@ -226,6 +229,7 @@ impl Totals {
 
     fn count(&mut self, record: &Record) {
         self.scenarios += 1;
+        self.duration_ms += record.duration_ms;
         self.left_behind += usize::from(record.left_behind.is_some());
         *match record.outcome {
             Outcome::Passed => &mut self.passed,

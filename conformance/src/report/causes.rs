@@ -1,5 +1,5 @@
 //! What made scenarios fail or blocked them, grouped by the call, by what was expected and by what
-//! was received, so that one fault of a target is read once. And skips, grouped by their reason.
+//! was received, so that one fault of a target is read once. And other groups of records.
 
 use std::fmt::{self, Write as _};
 
@@ -34,6 +34,11 @@ impl Report {
         let mut causes: Vec<_> = grouped(bad, key).into_iter().map(|(_, it)| cause(it)).collect();
         causes.sort_by_key(|cause| std::cmp::Reverse(cause.records.len()));
         causes
+    }
+
+    /// The scenarios by the first part of their ids.
+    pub(super) fn chapters(&self) -> Vec<(&'static str, Vec<&Record>)> {
+        grouped(self.records.iter(), Record::chapter)
     }
 
     /// Skipped scenarios by the reason, which says what would let them run.

@@ -6,16 +6,17 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite, XmlString};
 
 use super::text::{self, escape_control_chars, one_line};
-use super::{Outcome, Record, Report, Verdict};
+use super::{Outcome, Record, Report, Totals, Verdict};
 
 pub fn render(report: &Report) -> String {
     let mut document = quick_junit::Report::new(safe(&report.suite));
     document.timestamp = report.started_at.parse().ok();
     document.set_time(Duration::from_millis(report.duration_ms));
     document.add_test_suite(of_the_run(report));
-    for chapter in report.chapters() {
-        let mut suite = suite(report, chapter.name, chapter.duration_ms());
-        suite.add_test_cases(chapter.records.iter().map(|record| case(record)));
+    for (chapter, records) in report.chapters() {
+        let totals = Totals::of(records.iter().copied());
+        let mut suite = suite(report, chapter, totals.duration_ms);
+        suite.add_test_cases(records.into_iter().map(case));
         document.add_test_suite(suite);
     }
     // Whatever XML forbids was taken out before, so it can be written.

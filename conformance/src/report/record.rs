@@ -1,9 +1,8 @@
-//! What came of one scenario, and of each chapter of them.
+//! The result of one scenario.
 
 use serde::{Deserialize, Serialize};
 use strum::AsRefStr;
 
-use super::{Report, Totals};
 use crate::exchange::Exchange;
 use crate::known::{KnownFailure, KnownFailures};
 use crate::rules::Rule;
@@ -141,36 +140,5 @@ pub enum Outcome {
 impl Outcome {
     pub fn is_bad(self) -> bool {
         matches!(self, Self::Failed | Self::Error | Self::Blocked)
-    }
-}
-
-/// The scenarios whose ids begin with the same word.
-pub(super) struct Chapter<'r> {
-    pub(super) name: &'static str,
-    pub(super) records: Vec<&'r Record>,
-}
-
-impl Chapter<'_> {
-    pub(super) fn totals(&self) -> Totals {
-        Totals::of(self.records.iter().copied())
-    }
-
-    /// How long its scenarios took in all.
-    pub(super) fn duration_ms(&self) -> u64 {
-        self.records.iter().map(|record| record.duration_ms).sum()
-    }
-}
-
-impl Report {
-    /// Every chapter that has a record, in the order in which they first come.
-    pub(super) fn chapters(&self) -> Vec<Chapter<'_>> {
-        let mut chapters: Vec<Chapter<'_>> = Vec::new();
-        for record in &self.records {
-            match chapters.iter_mut().find(|chapter| chapter.name == record.chapter()) {
-                Some(chapter) => chapter.records.push(record),
-                None => chapters.push(Chapter { name: record.chapter(), records: vec![record] }),
-            }
-        }
-        chapters
     }
 }
