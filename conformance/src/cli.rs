@@ -172,7 +172,7 @@ enum Exit {
     Stopped = 130,
 }
 
-/// What keeps a command from going on.
+/// Why a command stops, in one line.
 struct Refusal(Exit, String);
 
 /// Runs the command that the process was started with on the scenarios of `suite`. A program
@@ -186,7 +186,7 @@ pub fn main(suite: &Suite) -> ExitCode {
     let arguments = Arguments::from_arg_matches(&command_line().get_matches());
     let command = arguments.unwrap_or_else(|error| error.exit()).command;
     let runtime = tokio::runtime::Runtime::new();
-    let runtime = runtime.map_err(|error| Refusal(Exit::Usage, format!("no runtime: {error}")));
+    let runtime = runtime.map_err(|error| Refusal::from(format!("no runtime: {error}")));
     let exit = runtime.and_then(|runtime| match command {
         Command::Run(arguments) => runtime.block_on(run::run(suite, arguments)),
         Command::Sweep(arguments) => runtime.block_on(sweep::sweep(arguments)),
@@ -202,6 +202,13 @@ pub fn main(suite: &Suite) -> ExitCode {
         exit
     });
     ExitCode::from(exit as u8)
+}
+
+/// A line about a wrong usage or configuration.
+impl From<String> for Refusal {
+    fn from(line: String) -> Self {
+        Self(Exit::Usage, line)
+    }
 }
 
 impl From<ProbeError> for Refusal {

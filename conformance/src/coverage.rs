@@ -81,12 +81,6 @@ pub fn matrix() -> Vec<Line> {
     rules::all().map(line).collect()
 }
 
-/// The rules with neither a fault that is caught nor a reason for having none.
-pub fn unproved() -> Vec<&'static str> {
-    let bare = |rule: &&str| faults(rule).next().is_none() && why_no_fault(rule).is_none();
-    rules::all().map(|rule| rule.id).filter(bare).collect()
-}
-
 /// Why no fault breaks the rule.
 pub fn why_no_fault(rule: &str) -> Option<String> {
     Some(format!("There is no scenario: {}.", exemption(rule)?))

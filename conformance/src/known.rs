@@ -9,7 +9,6 @@ use std::path::Path;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
-use toml::value::Datetime;
 
 use crate::suite::Suite;
 
@@ -63,7 +62,7 @@ struct Written {
     id: Spanned<String>,
     reason: Spanned<String>,
     link: Option<Spanned<String>>,
-    until: Option<Spanned<Datetime>>,
+    until: Option<toml::value::Date>,
 }
 
 impl KnownFailures {
@@ -111,11 +110,7 @@ impl KnownFailures {
             {
                 return wrong(link.span(), "the link must start with http:// or https://");
             }
-            let day = until.as_ref().map(|until| day(until.get_ref()));
-            if let (Some(until), Some(None)) = (&until, day) {
-                return wrong(until.span(), "`until` must be a day, such as 2027-01-31");
-            }
-            let until = day.flatten();
+            let until: Option<Date> = until.and_then(|day| day.to_string().parse().ok());
             let entry = KnownFailure {
                 reason: reason.get_ref().trim().to_owned(),
                 link: link.map(Spanned::into_inner),
@@ -139,12 +134,5 @@ impl KnownFailures {
     /// The file, if there is one.
     pub fn file(&self) -> Option<&str> {
         (!self.file.is_empty()).then_some(self.file.as_str())
-    }
-}
-
-fn day(written: &Datetime) -> Option<Date> {
-    match (written.date, written.time, written.offset) {
-        (Some(_), None, None) => written.to_string().parse().ok(),
-        _ => None,
     }
 }

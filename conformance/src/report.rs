@@ -24,23 +24,23 @@ use crate::exchange::quoted;
 use crate::known::KnownFailures;
 use crate::target::{NOT_IMPLEMENTED, Untestable};
 
-/// What the whole run came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, AsRefStr)]
+/// The result of the whole run, or of one profile; the worst is last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, AsRefStr)]
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// No scenario failed but known ones, and every core scenario ran.
     Passed,
-    /// At least one failed or came to no verdict.
-    Failed,
     /// None failed, and a core scenario did not run.
     Partial,
-    /// The run did not come to its end.
+    /// At least one failed, was blocked or had no result.
+    Failed,
+    /// The run stopped before its end.
     #[default]
     Unfinished,
 }
 
-/// How many scenarios came to what.
+/// How many scenarios have which outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
     /// All that were selected and have a record.
@@ -60,7 +60,7 @@ pub struct Totals {
     pub duration_ms: u64,
 }
 
-/// What the scenarios of one profile came to.
+/// The result of the scenarios of one profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ProfileVerdict {
     pub profile: Profile,
@@ -89,7 +89,7 @@ pub struct Report {
     pub started_at: String,
     pub duration_ms: u64,
     pub verdict: Verdict,
-    /// What each profile came to; one never changes the verdict of another.
+    /// One profile never changes the verdict of another.
     pub verdicts: Vec<ProfileVerdict>,
     /// What kept the run from its end.
     pub problem: Option<String>,
@@ -102,7 +102,6 @@ pub struct Report {
     pub flags: Vec<String>,
     #[serde(skip)]
     pub known: KnownFailures,
-    /// How many scenarios came to what.
     pub totals: Totals,
     /// One record a scenario, in the order of the list.
     pub records: Vec<Record>,
@@ -149,14 +148,8 @@ impl Report {
         let cut_short = problem.is_some();
         let judged = Profile::ALL.map(|profile| self.judge(profile, cut_short));
         self.verdicts = judged.into_iter().flatten().collect();
-        let of = |verdict| self.verdicts.iter().any(|one| one.verdict == verdict);
-        self.verdict = if of(Verdict::Failed) {
-            Verdict::Failed
-        } else if cut_short || self.verdicts.is_empty() || of(Verdict::Partial) {
-            Verdict::Partial
-        } else {
-            Verdict::Passed
-        };
+        let worst = self.verdicts.iter().map(|one| one.verdict).max();
+        self.verdict = worst.unwrap_or(Verdict::Partial);
         self.problem = problem;
         for (id, entry) in self.known.entries() {
             let what = match self.records.iter().find(|record| record.id == id) {
@@ -192,7 +185,7 @@ impl Report {
         words
     }
 
-    /// The records that came to this, in the order of the list.
+    /// The records with one of these outcomes, in the order of the list.
     pub fn with(&self, outcomes: &[Outcome]) -> impl Iterator<Item = &Record> {
         self.records.iter().filter(move |record| outcomes.contains(&record.outcome))
     }

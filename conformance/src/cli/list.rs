@@ -46,8 +46,7 @@ impl ListArguments {
         if self.filters.profiles.is_empty() {
             self.filters.profiles = Profile::ALL.to_vec();
         }
-        let selected = Selection::new(suite, self.filters);
-        let scenarios = selected.map_err(|line| Refusal(Exit::Usage, line))?.scenarios.into_iter();
+        let scenarios = Selection::new(suite, self.filters)?.scenarios.into_iter();
         tell(&match self.json {
             true => format!("{:#}\n", scenarios.map(in_json).collect::<Value>()),
             false => scenarios.map(in_text).collect::<Vec<_>>().join(between),
@@ -83,7 +82,7 @@ fn steps_in_lines(scenario: &Scenario) -> String {
     }
     match trace::recorded(id) {
         Some(steps) => {
-            for line in trace::lines(steps) {
+            for line in trace::lines(steps, 0) {
                 let _ = writeln!(text, "{line}");
             }
         }
@@ -105,7 +104,7 @@ pub(super) fn man(command: clap::Command) -> Result<Exit, Refusal> {
     clap_mangen::Man::new(command)
         .render(&mut page)
         .and_then(|()| clap_mangen::Man::new(run).render_options_section(&mut page))
-        .map_err(|error| Refusal(Exit::Usage, format!("no manual page: {error}")))?;
+        .map_err(|error| format!("no manual page: {error}"))?;
     tell(&String::from_utf8_lossy(&page));
     Ok(Exit::Passed)
 }
@@ -140,9 +139,7 @@ pub(super) fn coverage(as_json: bool) -> Exit {
 }
 
 pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusal> {
-    let wrong = |what: String| {
-        Refusal(Exit::Usage, format!("cannot read the report {}: {what}", file.display()))
-    };
+    let wrong = |what: String| format!("cannot read the report {}: {what}", file.display());
     let report = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
     let report: Value =
         serde_json::from_slice(&report).map_err(|error| wrong(error.to_string()))?;

@@ -30,7 +30,7 @@ pub fn render(report: &Report) -> String {
     for shown in report.with(&[Outcome::Passed]) {
         if !shown.steps.is_empty() {
             let _ = writeln!(text, "passed {}: {}", shown.id, shown.title);
-            for line in trace::lines(&shown.steps) {
+            for line in trace::lines(&shown.steps, 0) {
                 let _ = writeln!(text, "{line}");
             }
         }
