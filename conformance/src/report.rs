@@ -220,6 +220,18 @@ impl Totals {
         totals
     }
 
+    /// How many scenarios have each outcome, with its word.
+    fn counts(&self) -> [(usize, Outcome, &'static str); 6] {
+        [
+            (self.passed, Outcome::Passed, "passed"),
+            (self.failed, Outcome::Failed, "failed"),
+            (self.blocked, Outcome::Blocked, "blocked"),
+            (self.errors, Outcome::Error, "errors"),
+            (self.skipped, Outcome::Skipped, "skipped"),
+            (self.known, Outcome::Known, "known to fail"),
+        ]
+    }
+
     fn count(&mut self, record: &Record) {
         self.scenarios += 1;
         self.duration_ms += record.duration_ms;

@@ -102,13 +102,11 @@ fn ids<S: serde::Serializer>(records: &[&Record], serializer: S) -> Result<S::Ok
     serializer.collect_seq(records.iter().map(|record| record.id))
 }
 
-/// How many came to what, and the call.
+/// How many scenarios have which outcome, and the call.
 impl fmt::Display for Cause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Totals { failed, blocked, errors, .. } = self.totals;
-        let counts = [(failed, "failed"), (blocked, "blocked"), (errors, "without a verdict")];
-        let counts = counts.iter().filter(|(count, _)| *count > 0);
-        let counts: Vec<_> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+        let counts = self.totals.counts().into_iter().filter(|(count, ..)| *count > 0);
+        let counts: Vec<_> = counts.map(|(count, _, word)| format!("{count} {word}")).collect();
         write!(f, "{} at {}", counts.join(", "), self.call)
     }
 }

@@ -47,15 +47,6 @@ pub fn render(report: &Report) -> String {
 }
 
 fn head(report: &Report) -> Markup {
-    let totals = report.totals;
-    let counts = [
-        (totals.passed, Outcome::Passed, "passed"),
-        (totals.failed, Outcome::Failed, "failed"),
-        (totals.blocked, Outcome::Blocked, "blocked"),
-        (totals.errors, Outcome::Error, "errors"),
-        (totals.skipped, Outcome::Skipped, "skipped"),
-        (totals.known, Outcome::Known, "known"),
-    ];
     html! {
         header {
             p.verdict.(report.verdict.as_ref()) { (text::verdict(report)) }
@@ -69,7 +60,7 @@ fn head(report: &Report) -> Markup {
                 p.note { (escape_control_chars(&notice)) }
             }
             ul.counts {
-                @for (count, outcome, name) in counts {
+                @for (count, outcome, name) in report.totals.counts() {
                     @if count > 0 || outcome == Outcome::Passed {
                         li.(outcome.as_ref()) { b { (count) } " " (name) }
                     }
