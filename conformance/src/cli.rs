@@ -57,7 +57,7 @@ enum Command {
     /// PROMPTARIUM_READ_ONLY_API_KEY, PROMPTARIUM_OTHER_API_KEY and
     /// PROMPTARIUM_REVOKED_API_KEY let the scenarios run that need them.
     Run(RunArguments),
-    /// Delete what earlier runs left behind; the mark in a name tells its run.
+    /// Delete what earlier runs left behind; the run id in a name says of which run it is.
     ///
     /// Searches the accounts of PROMPTARIUM_API_KEY and, if it is set,
     /// PROMPTARIUM_OTHER_API_KEY. Runs that are younger than --older-than keep
@@ -178,7 +178,7 @@ struct Refusal(Exit, String);
 /// Runs the command that the process was started with on the scenarios of `suite`. A program
 /// with scenarios of its own calls it with [`Suite::builtin`] and [`Suite::with`].
 pub fn main(suite: &Suite) -> ExitCode {
-    // A panic's text may hold what a target said. The record has it, redacted.
+    // The text of a panic may contain a response of the target. The record has it, redacted.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(|| "an unknown place".into(), ToString::to_string);
         warn(&format!("a fault of the suite at {place}"));
@@ -222,8 +222,8 @@ impl From<ProbeError> for Refusal {
     }
 }
 
-/// To standard output. A reader that has gone away is no fault.
-fn tell(text: &str) {
+/// To standard output. A closed pipe is not an error.
+fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

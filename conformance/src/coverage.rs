@@ -21,7 +21,7 @@ pub const EXEMPTIONS: &[(&str, &str)] = &[
     ("VE-03", "a promise about the time after the next version; there is none yet"),
 ];
 
-/// A rule and what stands behind it.
+/// A rule with its scenarios and faults.
 #[derive(Debug, Serialize)]
 pub struct Line {
     pub rule: &'static str,
@@ -34,7 +34,7 @@ pub struct Line {
     pub unproved: Option<String>,
 }
 
-/// A clause and what stands behind it.
+/// A clause with its rules, scenarios and faults.
 #[derive(Debug, Serialize)]
 pub struct ClauseLine {
     pub quote: &'static str,

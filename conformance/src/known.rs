@@ -99,7 +99,7 @@ impl KnownFailures {
                 return wrong(at, &what);
             }
             if let Some(twin) = entries.get(&id) {
-                return wrong(at, &format!("\"{id}\" stands in {} too", twin.place));
+                return wrong(at, &format!("\"{id}\" is in {} too", twin.place));
             }
             if reason.get_ref().trim().is_empty() {
                 return wrong(reason.span(), &format!("the reason for \"{id}\" is empty"));

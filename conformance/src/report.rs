@@ -1,4 +1,4 @@
-//! What a run found, in one record that every format is written from.
+//! The results of a run, in one record that every format is written from.
 
 mod causes;
 mod files;

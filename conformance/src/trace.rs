@@ -24,7 +24,7 @@ const ANSWER: usize = 400;
 const CHECK: usize = 240;
 const LAST: usize = 12;
 
-/// What stands for the key of a request whose `Authorization` the scenario wrote.
+/// The name of the key of a request whose `Authorization` header the scenario wrote.
 pub(crate) const OWN_KEY: &str = "a header of its own";
 
 /// A request of a scenario, its answer, and what was checked of it.

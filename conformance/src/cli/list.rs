@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::{Exit, Refusal, tell};
+use super::{Exit, Refusal, print};
 use crate::coverage::{ClauseLine, Line};
 use crate::report::Outcome;
 use crate::report::sentences::{State, sentences};
@@ -26,17 +26,17 @@ pub(super) struct ListArguments {
 }
 
 pub(super) fn list(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
-    arguments.tell(suite, in_json, in_one_line, "")
+    arguments.show(suite, in_json, in_one_line, "")
 }
 
 /// What scenarios do, for a reader who does not know Rust.
 pub(super) fn explain(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
-    arguments.tell(suite, steps_in_json, steps_in_lines, "\n")
+    arguments.show(suite, steps_in_json, steps_in_lines, "\n")
 }
 
 impl ListArguments {
     /// Shows the selected scenarios as JSON, or as text with something between them.
-    pub(super) fn tell(
+    pub(super) fn show(
         mut self,
         suite: &Suite,
         in_json: fn(&Scenario) -> Value,
@@ -47,7 +47,7 @@ impl ListArguments {
             self.filters.profiles = Profile::ALL.to_vec();
         }
         let scenarios = Selection::new(suite, self.filters)?.scenarios.into_iter();
-        tell(&match self.json {
+        print(&match self.json {
             true => format!("{:#}\n", scenarios.map(in_json).collect::<Value>()),
             false => scenarios.map(in_text).collect::<Vec<_>>().join(between),
         });
@@ -94,7 +94,7 @@ fn steps_in_lines(scenario: &Scenario) -> String {
 pub(super) fn completions(mut command: clap::Command, shell: Shell) -> Result<Exit, Refusal> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "promptarium-conformance", &mut script);
-    tell(&String::from_utf8_lossy(&script));
+    print(&String::from_utf8_lossy(&script));
     Ok(Exit::Passed)
 }
 
@@ -105,7 +105,7 @@ pub(super) fn man(command: clap::Command) -> Result<Exit, Refusal> {
         .render(&mut page)
         .and_then(|()| clap_mangen::Man::new(run).render_options_section(&mut page))
         .map_err(|error| format!("no manual page: {error}"))?;
-    tell(&String::from_utf8_lossy(&page));
+    print(&String::from_utf8_lossy(&page));
     Ok(Exit::Passed)
 }
 
@@ -131,7 +131,7 @@ fn in_json(scenario: &Scenario) -> Value {
 /// they were seen to catch, or with the reason why there are none; then the same by rule.
 pub(super) fn coverage(as_json: bool) -> Exit {
     let (clauses, matrix) = (coverage::clauses(), coverage::matrix());
-    tell(&match as_json {
+    print(&match as_json {
         true => format!("{:#}\n", json!({ "clauses": clauses, "rules": matrix })),
         false => clause_table(&clauses) + &table(&matrix),
     });
@@ -151,7 +151,7 @@ pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusa
     let outcomes = outcomes.ok_or_else(|| wrong("a record without id or outcome".to_owned()))?;
     let sentences = sentences(|id| outcomes.get(id).copied());
     if as_json {
-        tell(&format!("{:#}\n", json!({ "sentences": sentences })));
+        print(&format!("{:#}\n", json!({ "sentences": sentences })));
         return Ok(Exit::Passed);
     }
     let mut text = String::new();
@@ -170,7 +170,7 @@ pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusa
         "\n{} sentences: {held} held, {broken} broken, {untested} not tested",
         sentences.len()
     );
-    tell(&text);
+    print(&text);
     Ok(Exit::Passed)
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::ColorChoice;
 use futures::FutureExt as _;
 
-use super::{Exit, Refusal, RunArguments, signals, tell, warn};
+use super::{Exit, Refusal, RunArguments, print, signals, warn};
 use crate::case::session;
 use crate::report::{Output, Outputs, Report, Totals, Verdict, known_failures, text};
 use crate::{KnownFailures, Run, RunId, RunOptions, Selection, Suite, Target, preflight};
@@ -55,7 +55,7 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
         let Totals { scenarios, failed, blocked, errors, .. } = report.totals;
         let (all, bad) = (selection.scenarios.len(), failed + blocked + errors);
         show_progress(&format!("{scenarios}/{all}, {bad} failed"));
-        outputs.tell(record, report);
+        outputs.add(record, report);
     };
     let report = run.run(stop, on_record).await;
     end_session(&target).await;
@@ -64,7 +64,7 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
         true => text::render(&report),
         false => text::brief(&report),
     };
-    tell(&if has_colour(arguments.color) { text::coloured(&text) } else { text });
+    print(&if has_colour(arguments.color) { text::coloured(&text) } else { text });
     if target.options().keep || report.totals.left_behind > 0 {
         warn(&how_to_sweep(&run_id));
     }

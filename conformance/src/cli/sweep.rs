@@ -6,7 +6,7 @@ use clap::Args;
 use jiff::{Span, SpanRelativeTo, Timestamp};
 
 use super::target::TargetArguments;
-use super::{Exit, Refusal, tell, warn};
+use super::{Exit, Refusal, print, warn};
 use crate::sweep::{self, Leftovers};
 use crate::{RunId, RunOptions, probe};
 
@@ -25,13 +25,13 @@ pub(super) struct SweepArguments {
     run: Option<RunId>,
 }
 
-/// A shorter age than a minute could be that of a run at work.
+/// A run of less than a minute ago may still be running.
 fn age(text: &str) -> Result<Duration, String> {
     let age =
         text.parse::<Span>().and_then(|age| age.to_duration(SpanRelativeTo::days_are_24_hours()));
     let age = age.map_err(|_| "expected a number of s, m, h or d, such as 2h")?;
     let age = Duration::try_from(age).ok().filter(|age| age.as_secs() >= 60);
-    age.ok_or_else(|| "a running run may be that young; expected 60s or more".into())
+    age.ok_or_else(|| "a run of that age may still be running; expected 60s or more".into())
 }
 
 pub(super) async fn sweep(arguments: SweepArguments) -> Result<Exit, Refusal> {
@@ -50,16 +50,16 @@ pub(super) async fn sweep(arguments: SweepArguments) -> Result<Exit, Refusal> {
     };
     let (due, young): (Vec<_>, Vec<_>) = found.into_iter().partition(due);
     for left in &young {
-        tell(&format!("left alone: {}\n", in_words(left)));
+        print(&format!("left alone: {}\n", in_words(left)));
     }
     if due.is_empty() {
-        tell("nothing to delete\n");
+        print("nothing to delete\n");
     }
     let mut exit = Exit::Passed;
     for left in due {
         let line = in_words(&left);
         if arguments.dry_run {
-            tell(&format!("would delete: {line}\n"));
+            print(&format!("would delete: {line}\n"));
             continue;
         }
         let stuck = left.remove(&target).await;
@@ -67,7 +67,7 @@ pub(super) async fn sweep(arguments: SweepArguments) -> Result<Exit, Refusal> {
             0 => String::new(),
             count => format!(", but for {count} that are still there"),
         };
-        tell(&format!("deleted: {line}{but}\n"));
+        print(&format!("deleted: {line}{but}\n"));
         for line in &stuck {
             warn(line);
             exit = Exit::Failed;

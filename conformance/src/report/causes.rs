@@ -1,5 +1,4 @@
-//! What made scenarios fail or blocked them, grouped by the call, by what was expected and by what
-//! was received, so that one fault of a target is read once. And other groups of records.
+//! The causes of failures: records grouped by the call, the expected and the received value, so that one fault of a target is read once. And other groups of records.
 
 use std::fmt::{self, Write as _};
 
@@ -8,10 +7,10 @@ use serde::Serialize;
 use super::text::{counted, one_line};
 use super::{Outcome, Record, Report, Totals};
 
-/// Characters of what was expected or received that stand in one line.
+/// How much of an expected or received value one line shows, in characters.
 const SHOWN: usize = 200;
 
-/// Records that failed, were blocked or came to no verdict in the same way.
+/// Records that failed, were blocked or had no result for the same reason.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cause<'r> {
     pub call: &'r str,

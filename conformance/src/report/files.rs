@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::{Cause, Record, html, junit, markdown, text};
 use crate::Report;
 
-/// The least time between two writes while the run goes on.
+/// The least time between two writes during a run.
 const PAUSE: Duration = Duration::from_millis(500);
 /// The pause is also this many times as long as the write was: the run must not slow down.
 const PAUSE_FACTOR: u32 = 10;
@@ -160,8 +160,8 @@ impl Outputs {
         Ok(Self { outputs, news, thread })
     }
 
-    /// Takes a record that `report` has just taken; the files follow in the background.
-    pub fn tell(&self, record: &Record, report: &Report) {
+    /// Adds the record that `report` got last; the files follow in the background.
+    pub fn add(&self, record: &Record, report: &Report) {
         if let Some(at) = report.records.iter().position(|other| other.id == record.id) {
             // An error says that the thread has ended; the files are written at the end.
             let _ = self.news.send((at, record.clone(), report.duration_ms));

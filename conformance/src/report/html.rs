@@ -1,5 +1,5 @@
 //! The record as one page of HTML that needs nothing else: no script to read it,
-//! nothing to be loaded. Whatever a target said is escaped by `maud`; a policy in
+//! nothing to be loaded. Text of a target is escaped by `maud`; a policy in
 //! the page itself forbids what escaping alone could not.
 
 mod details;
@@ -75,7 +75,7 @@ fn command(name: &str, line: &str) -> Markup {
     html! { div.command { span.quiet { (name) } pre { code { (escape_control_chars(line)) } } } }
 }
 
-/// What stands for an outcome beside its word, for whoever sees no colours.
+/// The sign of an outcome beside its word, for readers who see no colours.
 fn mark(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Passed => "✓",

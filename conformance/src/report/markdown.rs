@@ -1,5 +1,5 @@
-//! The record as Markdown, short, for the summary of a continuous integration.
-//! Whatever a target said stands in blocks of code, where it is no markup.
+//! The record as short Markdown, for the summary of a CI run.
+//! Text of a target is in blocks of code, where it is not markup.
 
 use std::fmt::Write as _;
 

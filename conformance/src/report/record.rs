@@ -29,7 +29,7 @@ pub struct Record {
     pub steps: Vec<Step>,
     /// The command that runs it alone, if there is something to look into.
     pub command: Option<String>,
-    /// What the list of known failures says of it.
+    /// Its entry in the list of known failures.
     pub known: Option<KnownFailure>,
     /// What the scenario made and could not delete. It changes no outcome, for
     /// a target that cannot delete has scenarios of its own that say so.
@@ -131,9 +131,9 @@ pub enum Outcome {
     Blocked,
     #[default]
     Skipped,
-    /// It ran and came to no verdict. Counts against the target.
+    /// It ran and had no result. Counts against the target.
     Error,
-    /// It failed or came to no verdict, as the list says, and does not count against the target.
+    /// It failed or had no result, as the list says, and does not count against the target.
     Known,
 }
 

@@ -13,9 +13,9 @@ use crate::spec::{self, Quote};
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Every scenario of it that was selected passed.
+    /// Every selected scenario of it passed.
     Held,
-    /// One failed or came to no verdict, known or not.
+    /// One failed or had no result, known or not.
     Broken,
     /// None was selected, or some were skipped or blocked, or no scenario can prove it.
     Untested,
@@ -25,19 +25,19 @@ pub enum State {
 #[derive(Clone, Debug, Serialize)]
 pub struct Sentence {
     pub id: &'static str,
-    /// The heading that it stands below.
+    /// The heading above it.
     pub section: &'static str,
     pub text: &'static str,
     /// The text between the sentence before and this one.
     #[serde(skip)]
     pub before: &'static str,
     pub state: State,
-    /// What its scenarios came to, as far as they were selected.
+    /// The outcomes of its selected scenarios.
     pub scenarios: BTreeMap<&'static str, Outcome>,
 }
 
 impl State {
-    /// What stands for it where there is no colour.
+    /// The sign of it where there is no colour.
     pub fn mark(self) -> &'static str {
         match self {
             Self::Held => "✓",

@@ -1,5 +1,5 @@
-//! The report as text, for a person: the causes of failures first, the verdict last, where a terminal
-//! leaves the eye. And what the other formats need of text.
+//! The report as text, for a person: the causes of failures first, the verdict last, where a
+//! terminal ends. And functions for the texts of the other formats.
 
 mod plain;
 
@@ -125,7 +125,7 @@ pub fn record(record: &Record) -> String {
     push_facts(&mut text, record);
     if let Some(exchange) = &record.exchange {
         if exchange.last {
-            text.push_str("  the last exchange of it:\n");
+            text.push_str("  its last exchange:\n");
         }
         for (sign, shown) in [('>', &exchange.request), ('<', &exchange.response)] {
             for line in shown.lines() {
@@ -138,8 +138,8 @@ pub fn record(record: &Record) -> String {
     escape_control_chars(&text)
 }
 
-/// What a failure is about: the fact, its rules with the sentences that they restate, what was
-/// expected and what came, and the exchanges before the last one.
+/// The fact that a scenario tests, its rules with the sentences that they restate, the expected
+/// and the received value, and the steps.
 fn push_facts(text: &mut String, record: &Record) {
     let _ = writeln!(text, "  {}", record.title);
     if !record.silent.is_empty() {
@@ -235,7 +235,7 @@ pub(super) fn verdict(report: &Report) -> String {
         Verdict::Passed => "passed",
         Verdict::Failed => "failed",
         Verdict::Partial => "partial: nothing failed, but not every core scenario ran",
-        Verdict::Unfinished => "none: the run did not come to its end",
+        Verdict::Unfinished => "none: the run stopped before its end",
     };
     let sentences = if report.totals.skipped > 0 { report.sentences() } else { Vec::new() };
     let sections = untested_sections(&sentences);

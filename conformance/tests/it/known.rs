@@ -106,7 +106,7 @@ fn a_list_that_is_wrong_is_refused_with_its_line() {
             2,
             "no scenario has the id \"x.y\"",
         ),
-        (format!("{entry}\n{entry}"), 6, "stands in known.toml line 2 too"),
+        (format!("{entry}\n{entry}"), 6, "is in known.toml line 2 too"),
         (
             "[[failure]]\nid = \"a.b\"\nreason = \"  \"".to_owned(),
             3,

@@ -49,7 +49,7 @@ async fn every_format_is_written_while_the_run_goes_on() {
     };
     let records = &report.records;
     let tell = |counts: std::ops::RangeInclusive<usize>| {
-        counts.for_each(|count| outputs.tell(&records[count - 1], &first(&report, count)));
+        counts.for_each(|count| outputs.add(&records[count - 1], &first(&report, count)));
     };
     tell(1..=2);
     eventually("the first failure", in_all("plain.fails.badly")).await;
@@ -74,7 +74,7 @@ async fn a_thousand_records_are_written_a_few_times_and_not_a_thousand() {
     let outputs = Outputs::begin(outputs(&folder), &kinds::run().await.1.report).unwrap();
     let begun = Instant::now();
     for record in &report.records {
-        outputs.tell(record, &report);
+        outputs.add(record, &report);
     }
     let told = begun.elapsed();
     let begun = Instant::now();
