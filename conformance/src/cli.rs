@@ -1,7 +1,6 @@
 //! The command line: its arguments and exit codes. Each command has a file of its own. Only
 //! this module writes to the terminal.
 
-mod explain;
 mod list;
 mod run;
 mod signals;
@@ -58,7 +57,7 @@ enum Command {
     /// PROMPTARIUM_READ_ONLY_API_KEY, PROMPTARIUM_OTHER_API_KEY and
     /// PROMPTARIUM_REVOKED_API_KEY let the scenarios run that need them.
     Run(RunArguments),
-    /// Delete what earlier runs left behind; the mark in a name tells its run.
+    /// Delete what earlier runs left behind; the run id in a name says of which run it is.
     ///
     /// Searches the accounts of PROMPTARIUM_API_KEY and, if it is set,
     /// PROMPTARIUM_OTHER_API_KEY. Runs that are younger than --older-than keep
@@ -173,13 +172,13 @@ enum Exit {
     Stopped = 130,
 }
 
-/// What keeps a command from going on.
+/// Why a command stops, in one line.
 struct Refusal(Exit, String);
 
 /// Runs the command that the process was started with on the scenarios of `suite`. A program
 /// with scenarios of its own calls it with [`Suite::builtin`] and [`Suite::with`].
 pub fn main(suite: &Suite) -> ExitCode {
-    // A panic's text may hold what a target said. The record has it, redacted.
+    // The text of a panic may contain a response of the target. The record has it, redacted.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(|| "an unknown place".into(), ToString::to_string);
         warn(&format!("a fault of the suite at {place}"));
@@ -187,12 +186,12 @@ pub fn main(suite: &Suite) -> ExitCode {
     let arguments = Arguments::from_arg_matches(&command_line().get_matches());
     let command = arguments.unwrap_or_else(|error| error.exit()).command;
     let runtime = tokio::runtime::Runtime::new();
-    let runtime = runtime.map_err(|error| Refusal(Exit::Usage, format!("no runtime: {error}")));
+    let runtime = runtime.map_err(|error| Refusal::from(format!("no runtime: {error}")));
     let exit = runtime.and_then(|runtime| match command {
         Command::Run(arguments) => runtime.block_on(run::run(suite, arguments)),
         Command::Sweep(arguments) => runtime.block_on(sweep::sweep(arguments)),
         Command::List(arguments) => list::list(suite, arguments),
-        Command::Explain(arguments) => explain::explain(suite, arguments),
+        Command::Explain(arguments) => list::explain(suite, arguments),
         Command::Coverage { json, run: None } => Ok(list::coverage(json)),
         Command::Coverage { json, run: Some(file) } => list::coverage_of_run(&file, json),
         Command::Completions { shell } => list::completions(command_line(), shell),
@@ -203,6 +202,13 @@ pub fn main(suite: &Suite) -> ExitCode {
         exit
     });
     ExitCode::from(exit as u8)
+}
+
+/// A line about a wrong usage or configuration.
+impl From<String> for Refusal {
+    fn from(line: String) -> Self {
+        Self(Exit::Usage, line)
+    }
 }
 
 impl From<ProbeError> for Refusal {
@@ -216,8 +222,8 @@ impl From<ProbeError> for Refusal {
     }
 }
 
-/// To standard output. A reader that has gone away is no fault.
-fn tell(text: &str) {
+/// To standard output. A closed pipe is not an error.
+fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

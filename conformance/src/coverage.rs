@@ -21,7 +21,7 @@ pub const EXEMPTIONS: &[(&str, &str)] = &[
     ("VE-03", "a promise about the time after the next version; there is none yet"),
 ];
 
-/// A rule and what stands behind it.
+/// A rule with its scenarios and faults.
 #[derive(Debug, Serialize)]
 pub struct Line {
     pub rule: &'static str,
@@ -34,7 +34,7 @@ pub struct Line {
     pub unproved: Option<String>,
 }
 
-/// A clause and what stands behind it.
+/// A clause with its rules, scenarios and faults.
 #[derive(Debug, Serialize)]
 pub struct ClauseLine {
     pub quote: &'static str,
@@ -79,12 +79,6 @@ pub fn matrix() -> Vec<Line> {
         unproved: why_no_fault(rule.id),
     };
     rules::all().map(line).collect()
-}
-
-/// The rules with neither a fault that is caught nor a reason for having none.
-pub fn unproved() -> Vec<&'static str> {
-    let bare = |rule: &&str| faults(rule).next().is_none() && why_no_fault(rule).is_none();
-    rules::all().map(|rule| rule.id).filter(bare).collect()
 }
 
 /// Why no fault breaks the rule.

@@ -7,9 +7,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use jiff::civil::Date;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
-use toml::value::Datetime;
 
 use crate::suite::Suite;
 
@@ -28,7 +27,6 @@ pub struct KnownFailure {
     /// Where more is written about it: an address of http or https.
     pub link: Option<String>,
     /// The last day on which the failure does not count.
-    #[serde(serialize_with = "as_text")]
     pub until: Option<Date>,
     /// Whether that day was over when the run began.
     pub expired: bool,
@@ -64,7 +62,7 @@ struct Written {
     id: Spanned<String>,
     reason: Spanned<String>,
     link: Option<Spanned<String>>,
-    until: Option<Spanned<Datetime>>,
+    until: Option<toml::value::Date>,
 }
 
 impl KnownFailures {
@@ -101,7 +99,7 @@ impl KnownFailures {
                 return wrong(at, &what);
             }
             if let Some(twin) = entries.get(&id) {
-                return wrong(at, &format!("\"{id}\" stands in {} too", twin.place));
+                return wrong(at, &format!("\"{id}\" is in {} too", twin.place));
             }
             if reason.get_ref().trim().is_empty() {
                 return wrong(reason.span(), &format!("the reason for \"{id}\" is empty"));
@@ -112,11 +110,7 @@ impl KnownFailures {
             {
                 return wrong(link.span(), "the link must start with http:// or https://");
             }
-            let day = until.as_ref().map(|until| day(until.get_ref()));
-            if let (Some(until), Some(None)) = (&until, day) {
-                return wrong(until.span(), "`until` must be a day, such as 2027-01-31");
-            }
-            let until = day.flatten();
+            let until: Option<Date> = until.and_then(|day| day.to_string().parse().ok());
             let entry = KnownFailure {
                 reason: reason.get_ref().trim().to_owned(),
                 link: link.map(Spanned::into_inner),
@@ -141,16 +135,4 @@ impl KnownFailures {
     pub fn file(&self) -> Option<&str> {
         (!self.file.is_empty()).then_some(self.file.as_str())
     }
-}
-
-fn day(written: &Datetime) -> Option<Date> {
-    match (written.date, written.time, written.offset) {
-        (Some(_), None, None) => written.to_string().parse().ok(),
-        _ => None,
-    }
-}
-
-#[expect(clippy::ref_option, reason = "the form serde calls it in")]
-fn as_text<S: Serializer>(date: &Option<Date>, serializer: S) -> Result<S::Ok, S::Error> {
-    date.map(|date| date.to_string()).serialize(serializer)
 }

@@ -1,4 +1,4 @@
-//! What a run found, in one record that every format is written from.
+//! The results of a run, in one record that every format is written from.
 
 mod causes;
 mod files;
@@ -24,23 +24,23 @@ use crate::exchange::quoted;
 use crate::known::KnownFailures;
 use crate::target::{NOT_IMPLEMENTED, Untestable};
 
-/// What the whole run came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, AsRefStr)]
+/// The result of the whole run, or of one profile; the worst is last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, AsRefStr)]
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// No scenario failed but known ones, and every core scenario ran.
     Passed,
-    /// At least one failed or came to no verdict.
-    Failed,
     /// None failed, and a core scenario did not run.
     Partial,
-    /// The run did not come to its end.
+    /// At least one failed, was blocked or had no result.
+    Failed,
+    /// The run stopped before its end.
     #[default]
     Unfinished,
 }
 
-/// How many scenarios came to what.
+/// How many scenarios have which outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
     /// All that were selected and have a record.
@@ -55,9 +55,12 @@ pub struct Totals {
     pub known: usize,
     /// Could not delete all they made.
     pub left_behind: usize,
+    /// How long they took in all.
+    #[serde(skip)]
+    pub duration_ms: u64,
 }
 
-/// What the scenarios of one profile came to.
+/// The result of the scenarios of one profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ProfileVerdict {
     pub profile: Profile,
@@ -86,7 +89,7 @@ pub struct Report {
     pub started_at: String,
     pub duration_ms: u64,
     pub verdict: Verdict,
-    /// What each profile came to; one never changes the verdict of another.
+    /// One profile never changes the verdict of another.
     pub verdicts: Vec<ProfileVerdict>,
     /// What kept the run from its end.
     pub problem: Option<String>,
@@ -99,7 +102,6 @@ pub struct Report {
     pub flags: Vec<String>,
     #[serde(skip)]
     pub known: KnownFailures,
-    /// How many scenarios came to what.
     pub totals: Totals,
     /// One record a scenario, in the order of the list.
     pub records: Vec<Record>,
@@ -146,14 +148,8 @@ impl Report {
         let cut_short = problem.is_some();
         let judged = Profile::ALL.map(|profile| self.judge(profile, cut_short));
         self.verdicts = judged.into_iter().flatten().collect();
-        let of = |verdict| self.verdicts.iter().any(|one| one.verdict == verdict);
-        self.verdict = if of(Verdict::Failed) {
-            Verdict::Failed
-        } else if cut_short || self.verdicts.is_empty() || of(Verdict::Partial) {
-            Verdict::Partial
-        } else {
-            Verdict::Passed
-        };
+        let worst = self.verdicts.iter().map(|one| one.verdict).max();
+        self.verdict = worst.unwrap_or(Verdict::Partial);
         self.problem = problem;
         for (id, entry) in self.known.entries() {
             let what = match self.records.iter().find(|record| record.id == id) {
@@ -189,7 +185,7 @@ impl Report {
         words
     }
 
-    /// The records that came to this, in the order of the list.
+    /// The records with one of these outcomes, in the order of the list.
     pub fn with(&self, outcomes: &[Outcome]) -> impl Iterator<Item = &Record> {
         self.records.iter().filter(move |record| outcomes.contains(&record.outcome))
     }
@@ -224,8 +220,21 @@ impl Totals {
         totals
     }
 
+    /// How many scenarios have each outcome, with its word.
+    fn counts(&self) -> [(usize, Outcome, &'static str); 6] {
+        [
+            (self.passed, Outcome::Passed, "passed"),
+            (self.failed, Outcome::Failed, "failed"),
+            (self.blocked, Outcome::Blocked, "blocked"),
+            (self.errors, Outcome::Error, "errors"),
+            (self.skipped, Outcome::Skipped, "skipped"),
+            (self.known, Outcome::Known, "known to fail"),
+        ]
+    }
+
     fn count(&mut self, record: &Record) {
         self.scenarios += 1;
+        self.duration_ms += record.duration_ms;
         self.left_behind += usize::from(record.left_behind.is_some());
         *match record.outcome {
             Outcome::Passed => &mut self.passed,

@@ -7,12 +7,12 @@ use std::future::Future;
 use std::num::NonZeroUsize;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use tokio::sync::watch;
 
 pub use self::one::one;
 use crate::probe::indiscriminate;
@@ -91,32 +91,23 @@ impl Run {
         let mut report = self.report.clone();
         report.started_at = format!("{:.3}", jiff::Timestamp::now());
         let place = |id: &str| self.selection.scenarios.iter().position(|one| one.id == id);
-        let (phase, current) = watch::channel(Phase::Running);
+        let (has_failed, stop) = (AtomicBool::new(false), stop.shared());
         let mut records = pin!(
             futures::stream::iter(self.order().into_iter().enumerate())
-                .map(|(n, scenario)| self.one(n, scenario, current.clone()))
+                .map(|(n, scenario)| self.one(n, scenario, &has_failed, stop.clone()))
                 .buffer_unordered(self.jobs.get())
         );
-        let mut stop = pin!(stop);
         let meaningless = if self.check_sanity { indiscriminate(&self.target).await } else { None };
         let meaningless = meaningless.map(|reason| self.target.secrets.redact(reason));
-        loop {
-            let record = tokio::select! {
-                record = records.next() => record,
-                () = &mut stop, if *current.borrow() != Phase::Stopping => {
-                    phase.send_replace(Phase::Stopping);
-                    continue;
-                }
-            };
-            let Some(record) = record else { break };
+        while let Some(record) = records.next().await {
             let record = match &meaningless {
                 Some(reason) => record.meaningless(reason),
                 None => record,
             };
             let at = report.add(record, |id| place(id).unwrap_or(usize::MAX));
             let record = &report.records[at];
-            if self.fail_fast && record.outcome.is_bad() && *current.borrow() == Phase::Running {
-                phase.send_replace(Phase::Draining);
+            let is_first = || !has_failed.swap(true, Ordering::Relaxed);
+            if self.fail_fast && record.outcome.is_bad() && is_first() {
                 report.notes.push(format!("stopped after {} failed (--fail-fast)", record.id));
             }
             report.duration_ms = whole_ms(begun.elapsed());
@@ -124,8 +115,8 @@ impl Run {
         }
         report.duration_ms = whole_ms(begun.elapsed());
         report.block_where_missing(|call| self.target.implements(call));
-        let stopped = *current.borrow() == Phase::Stopping;
-        report.close(stopped.then(|| "the run was stopped before its end".to_owned()));
+        let stopped = stop.clone().now_or_never();
+        report.close(stopped.map(|()| "the run was stopped before its end".to_owned()));
         report
     }
 
@@ -133,41 +124,23 @@ impl Run {
         &self,
         n: usize,
         scenario: &'static Scenario,
-        current: watch::Receiver<Phase>,
+        has_failed: &AtomicBool,
+        stop: impl Future<Output = ()> + Clone,
     ) -> Record {
-        let phase = *current.borrow();
-        match phase {
-            Phase::Running => {}
-            Phase::Draining => return Record::skipped(scenario, "another scenario had failed"),
-            Phase::Stopping => {
-                return Record::skipped(scenario, "the run was stopped before its turn");
-            }
+        if stop.clone().now_or_never().is_some() {
+            return Record::skipped(scenario, "the run was stopped before its turn");
+        }
+        if has_failed.load(Ordering::Relaxed) {
+            return Record::skipped(scenario, "another scenario had failed");
         }
         let tag = format!("{}-{n}", self.run_id);
         let deadline = self.target.scaled(self.deadline);
-        one(&self.target, scenario, &tag, deadline, stopping(current)).await
+        one(&self.target, scenario, &tag, deadline, stop).await
     }
 
     fn order(&self) -> Vec<&'static Scenario> {
         let mut scenarios = self.selection.scenarios.clone();
         scenarios.shuffle(&mut rand::rngs::StdRng::seed_from_u64(self.report.seed));
         scenarios
-    }
-}
-
-/// How far a run is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Running,
-    /// No scenario is started any more; those that run may end.
-    Draining,
-    /// Scenarios that run are cancelled.
-    Stopping,
-}
-
-/// Done once the run is stopping.
-async fn stopping(mut current: watch::Receiver<Phase>) {
-    if current.wait_for(|phase| *phase == Phase::Stopping).await.is_err() {
-        std::future::pending::<()>().await;
     }
 }

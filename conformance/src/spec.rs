@@ -1,7 +1,6 @@
 //! The specification and its clauses: what each sentence and each table row states, and which
 //! rules of `docs/reference/api.md` say so.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -54,40 +53,9 @@ pub fn spec() -> &'static Spec {
     &SPEC
 }
 
-pub enum Piece {
-    /// What stands between two quotes.
-    Text(&'static str),
-    /// A sentence, a paragraph or a table row that states something.
-    Quote(&'static Quote),
-}
-
-/// The whole text, cut where quotes begin and end.
-pub fn pieces() -> impl Iterator<Item = Piece> {
-    let mut rest = TEXT;
-    let mut pieces = Vec::new();
-    for quote in &SPEC.quotes {
-        if let Some((before, after)) = rest.split_once(quote.text.as_str()) {
-            pieces.extend([Piece::Text(before), Piece::Quote(quote)]);
-            rest = after;
-        }
-    }
-    pieces.push(Piece::Text(rest));
-    pieces.into_iter()
-}
-
 /// The sentences that the rule restates, in the order of the text.
-pub fn sentences(rule: &str) -> &'static [&'static str] {
-    static BY_RULE: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {
-        let mut by_rule: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        for quote in &SPEC.quotes {
-            for rule in quote.clauses.iter().flat_map(|clause| &clause.rules) {
-                let sentences = by_rule.entry(rule.as_str()).or_default();
-                if !sentences.contains(&quote.text.as_str()) {
-                    sentences.push(quote.text.as_str());
-                }
-            }
-        }
-        by_rule
-    });
-    BY_RULE.get(rule).map_or(&[], Vec::as_slice)
+pub(crate) fn sentences(rule: &str) -> Vec<&'static str> {
+    let states = |clause: &Clause| clause.rules.iter().any(|one| one == rule);
+    let quotes = SPEC.quotes.iter().filter(|quote| quote.clauses.iter().any(states));
+    quotes.map(|quote| quote.text.as_str()).collect()
 }

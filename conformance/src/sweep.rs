@@ -1,4 +1,4 @@
-//! What runs have left behind on a target: found by the run ids in names, and deleted.
+//! Finds what runs left behind on a target, by the run ids in names, and deletes it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const AT_ONCE: usize = 8;
 #[derive(Clone, Debug)]
 pub struct Leftovers {
     pub run: RunId,
-    /// When it last created or changed something; a run at work does so all the time.
+    /// When it last created or changed something; a running one does so all the time.
     pub latest: Timestamp,
     /// The path of each and the key that lists it.
     things: Vec<(Auth, String)>,

@@ -24,7 +24,7 @@ const ANSWER: usize = 400;
 const CHECK: usize = 240;
 const LAST: usize = 12;
 
-/// What stands for the key of a request whose `Authorization` the scenario wrote.
+/// The name of the key of a request whose `Authorization` header the scenario wrote.
 pub(crate) const OWN_KEY: &str = "a header of its own";
 
 /// A request of a scenario, its answer, and what was checked of it.
@@ -163,15 +163,11 @@ fn cut(text: &str, length: usize) -> String {
 pub(crate) fn last_lines(steps: &[Step]) -> Vec<String> {
     let before = steps.len().saturating_sub(LAST);
     let note = (before > 0).then(|| format!("     ({before} more before)"));
-    note.into_iter().chain(lines_from(before, steps)).collect()
+    note.into_iter().chain(lines(steps, before)).collect()
 }
 
-/// A transcript: one numbered line for each step, and below it one for each check.
-pub fn lines(steps: &[Step]) -> Vec<String> {
-    lines_from(0, steps)
-}
-
-fn lines_from(first: usize, steps: &[Step]) -> Vec<String> {
+/// A transcript from a step on: one numbered line for each step, and below it one for each check.
+pub(crate) fn lines(steps: &[Step], first: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for (n, step) in steps.iter().enumerate().skip(first) {
         lines.push(format!("{:>4} {}", n + 1, step.summary()));

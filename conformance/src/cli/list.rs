@@ -6,16 +6,15 @@ use std::path::Path;
 
 use clap::Args;
 use clap_complete::Shell;
-use serde::Deserialize;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::{Exit, Refusal, tell};
+use super::{Exit, Refusal, print};
 use crate::coverage::{ClauseLine, Line};
 use crate::report::Outcome;
 use crate::report::sentences::{State, sentences};
 use crate::selection::Filters;
-use crate::spec::{self, Piece};
-use crate::{Profile, Scenario, Selection, Suite, coverage};
+use crate::{Profile, Scenario, Selection, Suite, coverage, rules, trace};
 
 #[derive(Args)]
 pub(super) struct ListArguments {
@@ -27,12 +26,17 @@ pub(super) struct ListArguments {
 }
 
 pub(super) fn list(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
-    arguments.tell(suite, in_json, in_one_line, "")
+    arguments.show(suite, in_json, in_one_line, "")
+}
+
+/// What scenarios do, for a reader who does not know Rust.
+pub(super) fn explain(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
+    arguments.show(suite, steps_in_json, steps_in_lines, "\n")
 }
 
 impl ListArguments {
     /// Shows the selected scenarios as JSON, or as text with something between them.
-    pub(super) fn tell(
+    pub(super) fn show(
         mut self,
         suite: &Suite,
         in_json: fn(&Scenario) -> Value,
@@ -42,9 +46,8 @@ impl ListArguments {
         if self.filters.profiles.is_empty() {
             self.filters.profiles = Profile::ALL.to_vec();
         }
-        let selected = Selection::new(suite, self.filters);
-        let scenarios = selected.map_err(|line| Refusal(Exit::Usage, line))?.scenarios.into_iter();
-        tell(&match self.json {
+        let scenarios = Selection::new(suite, self.filters)?.scenarios.into_iter();
+        print(&match self.json {
             true => format!("{:#}\n", scenarios.map(in_json).collect::<Value>()),
             false => scenarios.map(in_text).collect::<Vec<_>>().join(between),
         });
@@ -52,25 +55,46 @@ impl ListArguments {
     }
 }
 
-#[derive(Deserialize)]
-struct Ran {
-    records: Vec<RanScenario>,
-}
-
-#[derive(Deserialize)]
-struct RanScenario {
-    id: String,
-    outcome: Outcome,
-}
-
 fn in_one_line(scenario: &Scenario) -> String {
     format!("{}: {}\n", heading(scenario), scenario.title)
+}
+
+fn steps_in_json(scenario: &Scenario) -> Value {
+    let Scenario { id, title, profile, rules, silent, .. } = scenario;
+    let steps = trace::recorded(id).unwrap_or_default();
+    json!({
+        "id": id, "title": title, "profile": profile, "rules": rules, "silent": silent,
+        "steps": steps,
+    })
+}
+
+fn steps_in_lines(scenario: &Scenario) -> String {
+    let Scenario { id, title, rules, needs, .. } = scenario;
+    let mut text = format!("{}\n{title}\n", heading(scenario));
+    let sentences = rules.iter().filter_map(|rule| rules::find(rule));
+    let mut sentences: Vec<_> = sentences.flat_map(|rule| rule.sentences).collect();
+    sentences.dedup();
+    for sentence in sentences {
+        let _ = writeln!(text, "  > {sentence}");
+    }
+    for need in *needs {
+        let _ = writeln!(text, "  skipped: {}", need.missing());
+    }
+    match trace::recorded(id) {
+        Some(steps) => {
+            for line in trace::lines(steps, 0) {
+                let _ = writeln!(text, "{line}");
+            }
+        }
+        None => text.push_str("  no transcript; `run --trace` shows its steps\n"),
+    }
+    text
 }
 
 pub(super) fn completions(mut command: clap::Command, shell: Shell) -> Result<Exit, Refusal> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "promptarium-conformance", &mut script);
-    tell(&String::from_utf8_lossy(&script));
+    print(&String::from_utf8_lossy(&script));
     Ok(Exit::Passed)
 }
 
@@ -80,12 +104,12 @@ pub(super) fn man(command: clap::Command) -> Result<Exit, Refusal> {
     clap_mangen::Man::new(command)
         .render(&mut page)
         .and_then(|()| clap_mangen::Man::new(run).render_options_section(&mut page))
-        .map_err(|error| Refusal(Exit::Usage, format!("no manual page: {error}")))?;
-    tell(&String::from_utf8_lossy(&page));
+        .map_err(|error| format!("no manual page: {error}"))?;
+    print(&String::from_utf8_lossy(&page));
     Ok(Exit::Passed)
 }
 
-pub(super) fn heading(Scenario { id, profile, rules, silent, .. }: &Scenario) -> String {
+fn heading(Scenario { id, profile, rules, silent, .. }: &Scenario) -> String {
     let points = [*rules, *silent].concat().join(", ");
     format!("{id} ({}; {points})", profile.as_ref())
 }
@@ -107,7 +131,7 @@ fn in_json(scenario: &Scenario) -> Value {
 /// they were seen to catch, or with the reason why there are none; then the same by rule.
 pub(super) fn coverage(as_json: bool) -> Exit {
     let (clauses, matrix) = (coverage::clauses(), coverage::matrix());
-    tell(&match as_json {
+    print(&match as_json {
         true => format!("{:#}\n", json!({ "clauses": clauses, "rules": matrix })),
         false => clause_table(&clauses) + &table(&matrix),
     });
@@ -115,32 +139,28 @@ pub(super) fn coverage(as_json: bool) -> Exit {
 }
 
 pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusal> {
-    let name = file.display();
-    let wrong =
-        |what: String| Refusal(Exit::Usage, format!("cannot read the report {name}: {what}"));
+    let wrong = |what: String| format!("cannot read the report {}: {what}", file.display());
     let report = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
-    let report: Ran = serde_json::from_slice(&report).map_err(|error| wrong(error.to_string()))?;
-    let outcomes = report.records.iter().map(|record| (record.id.as_str(), record.outcome));
-    let outcomes: BTreeMap<_, _> = outcomes.collect();
+    let report: Value =
+        serde_json::from_slice(&report).map_err(|error| wrong(error.to_string()))?;
+    let records = report["records"].as_array().ok_or_else(|| wrong("no records".to_owned()))?;
+    let outcome = |record: &Value| {
+        Some((record["id"].as_str()?.to_owned(), Outcome::deserialize(&record["outcome"]).ok()?))
+    };
+    let outcomes: Option<BTreeMap<_, _>> = records.iter().map(outcome).collect();
+    let outcomes = outcomes.ok_or_else(|| wrong("a record without id or outcome".to_owned()))?;
     let sentences = sentences(|id| outcomes.get(id).copied());
     if as_json {
-        tell(&format!("{:#}\n", json!({ "sentences": sentences })));
+        print(&format!("{:#}\n", json!({ "sentences": sentences })));
         return Ok(Exit::Passed);
     }
-    let (mut text, mut found) = (String::new(), sentences.iter());
-    for piece in spec::pieces() {
-        match (piece, &mut found) {
-            (Piece::Text(words), _) => text.push_str(words),
-            (Piece::Quote(_), found) => {
-                let Some(sentence) = found.next() else { continue };
-                let _ = write!(text, "{} {}", sentence.state.mark(), sentence.text);
-                let bad = sentence.scenarios.iter().filter(|(_, it)| **it != Outcome::Passed);
-                let bad = bad.map(|(id, outcome)| format!("{id} {}", outcome.as_ref()));
-                let bad = bad.collect::<Vec<_>>().join(", ");
-                if !bad.is_empty() {
-                    let _ = write!(text, " [{bad}]");
-                }
-            }
+    let mut text = String::new();
+    for sentence in &sentences {
+        let _ = write!(text, "{}{} {}", sentence.before, sentence.state.mark(), sentence.text);
+        let bad = sentence.scenarios.iter().filter(|(_, it)| **it != Outcome::Passed);
+        let bad: Vec<_> = bad.map(|(id, outcome)| format!("{id} {}", outcome.as_ref())).collect();
+        if !bad.is_empty() {
+            let _ = write!(text, " [{}]", bad.join(", "));
         }
     }
     let count = |state| sentences.iter().filter(|one| one.state == state).count();
@@ -150,7 +170,7 @@ pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusa
         "\n{} sentences: {held} held, {broken} broken, {untested} not tested",
         sentences.len()
     );
-    tell(&text);
+    print(&text);
     Ok(Exit::Passed)
 }
 

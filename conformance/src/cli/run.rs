@@ -7,14 +7,13 @@ use std::sync::Arc;
 use clap::ColorChoice;
 use futures::FutureExt as _;
 
-use super::{Exit, Refusal, RunArguments, signals, tell, warn};
+use super::{Exit, Refusal, RunArguments, print, signals, warn};
 use crate::case::session;
 use crate::report::{Output, Outputs, Report, Totals, Verdict, known_failures, text};
 use crate::{KnownFailures, Run, RunId, RunOptions, Selection, Suite, Target, preflight};
 
 pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, Refusal> {
-    let usage = |line| Refusal(Exit::Usage, line);
-    let (target, selection) = prepare(suite, &arguments).map_err(usage)?;
+    let (target, selection) = prepare(suite, &arguments)?;
     let mut run = Run::new(Arc::clone(&target), selection.clone());
     run.jobs = arguments.jobs;
     run.deadline = Run::DEADLINE.max(arguments.target.timeout() * 2);
@@ -22,14 +21,14 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
     run.check_sanity = true;
     run.report.seed = arguments.seed.unwrap_or(run.report.seed);
     if let Some(file) = &arguments.known_failures {
-        run.report.known = KnownFailures::read(file, suite, today()).map_err(usage)?;
+        let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+        run.report.known = KnownFailures::read(file, suite, today)?;
     }
     let mut files = arguments.report;
     if let Some(folder) = &arguments.report_dir {
-        files.extend(Output::all_formats(folder).map_err(usage)?);
+        files.extend(Output::all_formats(folder)?);
     }
-    let mut outputs = Outputs::new(files).map_err(usage)?;
-    outputs.begin(&run.report).map_err(usage)?;
+    let outputs = Outputs::begin(files, &run.report)?;
     let run_id = run.run_id().clone();
     let again = how_to_sweep(&run_id);
     let stop = signals::listen(
@@ -45,7 +44,7 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
         Err(error) => {
             end_session(&target).await;
             run.report.problem = Some(error.to_string());
-            outputs.end(&run.report).map_err(usage)?;
+            outputs.end(&run.report)?;
             return Err(error.into());
         }
     };
@@ -56,7 +55,7 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
         let Totals { scenarios, failed, blocked, errors, .. } = report.totals;
         let (all, bad) = (selection.scenarios.len(), failed + blocked + errors);
         show_progress(&format!("{scenarios}/{all}, {bad} failed"));
-        outputs.tell(record, report);
+        outputs.add(record, report);
     };
     let report = run.run(stop, on_record).await;
     end_session(&target).await;
@@ -65,17 +64,15 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
         true => text::render(&report),
         false => text::brief(&report),
     };
-    tell(&if has_colour(arguments.color) { text::coloured(&text) } else { text });
+    print(&if has_colour(arguments.color) { text::coloured(&text) } else { text });
     if target.options().keep || report.totals.left_behind > 0 {
         warn(&how_to_sweep(&run_id));
     }
-    outputs.end(&report).map_err(usage)?;
+    outputs.end(&report)?;
     if let Some(file) = &arguments.write_known_failures {
         let written = std::fs::write(file, known_failures(&report));
         let name = file.display();
-        written.map_err(|error| {
-            usage(format!("cannot write the known failures to {name}: {error}"))
-        })?;
+        written.map_err(|error| format!("cannot write the known failures to {name}: {error}"))?;
     }
     Ok(exit(&report, arguments.strict))
 }
@@ -101,10 +98,6 @@ async fn end_session(target: &Arc<Target>) {
     if let Err(line) = session::sign_out(target).await {
         warn(&line);
     }
-}
-
-fn today() -> jiff::civil::Date {
-    jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
 fn prepare(suite: &Suite, arguments: &RunArguments) -> Result<(Arc<Target>, Selection), String> {

@@ -2,11 +2,11 @@
 //! would end the process and leave what was created.
 
 use futures::StreamExt as _;
-use futures::stream::{self, BoxStream};
+use futures::stream::{self, Stream};
 use tokio::sync::oneshot;
 
-/// Begins to listen. The future is done at the first signal, after `at_first`; at the second one
-/// `at_once` is called, for whoever cannot wait.
+/// Listens from now on. The future is done at the first signal, after `at_first`; the second one
+/// calls `at_once`, for users who cannot wait.
 pub(super) fn listen(
     at_first: impl FnOnce() + Send + 'static,
     at_once: impl FnOnce() + Send + 'static,
@@ -25,19 +25,18 @@ pub(super) fn listen(
     }
 }
 
-/// Takes effect at once. A kind that cannot be listened to keeps its effect.
+/// A signal that cannot be listened to still ends the process.
 #[cfg(unix)]
-fn signals() -> BoxStream<'static, ()> {
+fn signals() -> impl Stream<Item = ()> + Send + Unpin {
     use tokio::signal::unix::{SignalKind, signal};
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
-    let signals = kinds.into_iter().filter_map(|kind| signal(kind).ok()).map(|signal| {
-        stream::unfold(signal, async |mut signal| Some((signal.recv().await?, signal))).boxed()
-    });
-    stream::select_all(signals).chain(stream::pending()).boxed()
+    let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
+    let signals = signals.into_iter().flatten();
+    let each = signals.map(|mut one| stream::poll_fn(move |context| one.poll_recv(context)));
+    stream::select_all(each).chain(stream::pending())
 }
 
 #[cfg(not(unix))]
-fn signals() -> BoxStream<'static, ()> {
-    let signal = || async { tokio::signal::ctrl_c().await.ok() };
-    stream::unfold((), move |()| async move { Some((signal().await?, ())) }).boxed()
+fn signals() -> impl Stream<Item = ()> + Send + Unpin {
+    let signal = |()| async { tokio::signal::ctrl_c().await.ok().map(|()| ((), ())) };
+    Box::pin(stream::unfold((), signal))
 }

@@ -39,18 +39,3 @@ fn fault(line: &str) -> Option<Fault<'_>> {
     let scenarios = always.split_whitespace().collect();
     Some(Fault { id, rule, scenarios, at_times: at_times.split_whitespace().collect() })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Fault, parse};
-
-    #[test]
-    fn a_table_is_read_back_line_by_line() {
-        let table =
-            "fault\trule\tred\tat times\na.b\tPR-01\ta.b.c a.b.d\ta.race.e\nc.d\tVA-02\ta.b.c\t\n";
-        let scenarios = vec!["a.b.c", "a.b.d"];
-        let first = Fault { id: "a.b", rule: "PR-01", scenarios, at_times: vec!["a.race.e"] };
-        let second = Fault { id: "c.d", rule: "VA-02", scenarios: vec!["a.b.c"], at_times: vec![] };
-        assert_eq!(parse(table), [first, second]);
-    }
-}

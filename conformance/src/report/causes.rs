@@ -1,5 +1,4 @@
-//! What made scenarios fail or blocked them, grouped by the call, by what was expected and by what
-//! was received, so that one fault of a target is read once. And skips, grouped by their reason.
+//! The causes of failures: records grouped by the call, the expected and the received value, so that one fault of a target is read once. And other groups of records.
 
 use std::fmt::{self, Write as _};
 
@@ -8,10 +7,10 @@ use serde::Serialize;
 use super::text::{counted, one_line};
 use super::{Outcome, Record, Report, Totals};
 
-/// Characters of what was expected or received that stand in one line.
+/// How much of an expected or received value one line shows, in characters.
 const SHOWN: usize = 200;
 
-/// Records that failed, were blocked or came to no verdict in the same way.
+/// Records that failed, were blocked or had no result for the same reason.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cause<'r> {
     pub call: &'r str,
@@ -34,6 +33,11 @@ impl Report {
         let mut causes: Vec<_> = grouped(bad, key).into_iter().map(|(_, it)| cause(it)).collect();
         causes.sort_by_key(|cause| std::cmp::Reverse(cause.records.len()));
         causes
+    }
+
+    /// The scenarios by the first part of their ids.
+    pub(super) fn chapters(&self) -> Vec<(&'static str, Vec<&Record>)> {
+        grouped(self.records.iter(), Record::chapter)
     }
 
     /// Skipped scenarios by the reason, which says what would let them run.
@@ -97,13 +101,11 @@ fn ids<S: serde::Serializer>(records: &[&Record], serializer: S) -> Result<S::Ok
     serializer.collect_seq(records.iter().map(|record| record.id))
 }
 
-/// How many came to what, and the call.
+/// How many scenarios have which outcome, and the call.
 impl fmt::Display for Cause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Totals { failed, blocked, errors, .. } = self.totals;
-        let counts = [(failed, "failed"), (blocked, "blocked"), (errors, "without a verdict")];
-        let counts = counts.iter().filter(|(count, _)| *count > 0);
-        let counts: Vec<_> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+        let counts = self.totals.counts().into_iter().filter(|(count, ..)| *count > 0);
+        let counts: Vec<_> = counts.map(|(count, _, word)| format!("{count} {word}")).collect();
         write!(f, "{} at {}", counts.join(", "), self.call)
     }
 }

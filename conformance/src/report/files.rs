@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::{Cause, Record, html, junit, markdown, text};
 use crate::Report;
 
-/// The least time between two writes while the run goes on.
+/// The least time between two writes during a run.
 const PAUSE: Duration = Duration::from_millis(500);
 /// The pause is also this many times as long as the write was: the run must not slow down.
 const PAUSE_FACTOR: u32 = 10;
@@ -132,57 +132,47 @@ impl Output {
     }
 }
 
+/// The files of a run, and the thread that writes them until the channel to it is closed.
 pub struct Outputs {
     outputs: Vec<Output>,
-    /// The thread that writes while the run goes on, until the channel to it is closed.
-    background: Option<(Sender<News>, JoinHandle<()>)>,
+    news: Sender<News>,
+    thread: JoinHandle<()>,
 }
 
 /// A record, its place in the report, and how long the run has taken.
 type News = (usize, Record, u64);
 
 impl Outputs {
-    /// Nothing is written yet. Fails with one line if two outputs are the same file.
-    pub fn new(outputs: Vec<Output>) -> Result<Self, String> {
+    /// Writes every file for the first time. Fails with one line that names those that cannot be
+    /// written, or two outputs that are the same file.
+    pub fn begin(outputs: Vec<Output>, report: &Report) -> Result<Self, String> {
         for (at, output) in outputs.iter().enumerate() {
             if outputs[..at].iter().any(|earlier| earlier.place() == output.place()) {
                 return Err(format!("two reports go to {}", output.file.display()));
             }
         }
-        Ok(Self { outputs, background: None })
+        write(&outputs, report, false)?;
+        let (news, received) = mpsc::channel();
+        let (files, report) = (outputs.clone(), report.clone());
+        let thread = thread::Builder::new().name("reports".into());
+        let thread = thread.spawn(move || keep_up(&files, report, &received));
+        let thread = thread.map_err(|error| format!("no thread for the reports: {error}"))?;
+        Ok(Self { outputs, news, thread })
     }
 
-    /// Writes every file for the first time. Fails with one line that names those that cannot be
-    /// written.
-    pub fn begin(&mut self, report: &Report) -> Result<(), String> {
-        write(&self.outputs, report, false)?;
-        if !self.outputs.is_empty() {
-            let (news, told) = mpsc::channel();
-            let (outputs, report) = (self.outputs.clone(), report.clone());
-            let thread = thread::Builder::new().name("reports".into());
-            // Without a thread the files are written at the end.
-            let thread = thread.spawn(move || keep_up(&outputs, report, &told)).ok();
-            self.background = thread.map(|thread| (news, thread));
-        }
-        Ok(())
-    }
-
-    /// Takes a record that `report` has just taken; the files follow in the background.
-    pub fn tell(&self, record: &Record, report: &Report) {
-        let at = report.records.iter().position(|other| other.id == record.id);
-        if let (Some((news, _)), Some(at)) = (&self.background, at) {
+    /// Adds the record that `report` got last; the files follow in the background.
+    pub fn add(&self, record: &Record, report: &Report) {
+        if let Some(at) = report.records.iter().position(|other| other.id == record.id) {
             // An error says that the thread has ended; the files are written at the end.
-            let _ = news.send((at, record.clone(), report.duration_ms));
+            let _ = self.news.send((at, record.clone(), report.duration_ms));
         }
     }
 
     /// Writes every file for the last time, also if that failed before: a disk that was full may
     /// have room again. Fails with one line that names every file that could not be written.
     pub fn end(self, report: &Report) -> Result<(), String> {
-        if let Some((news, thread)) = self.background {
-            drop(news);
-            let _ = thread.join();
-        }
+        drop(self.news);
+        let _ = self.thread.join();
         write(&self.outputs, report, true)
     }
 }
@@ -201,12 +191,12 @@ fn write(outputs: &[Output], report: &Report, last: bool) -> Result<(), String> 
 }
 
 /// Adds records to the report and writes it in between, until the channel is closed.
-fn keep_up(outputs: &[Output], mut report: Report, told: &Receiver<News>) {
+fn keep_up(outputs: &[Output], mut report: Report, news: &Receiver<News>) {
     // When the next write is due, if there is something new.
     let (mut due, mut changed) = (Instant::now(), false);
     loop {
         let wait = due.saturating_duration_since(Instant::now());
-        match told.recv_timeout(if changed { wait } else { Duration::MAX }) {
+        match news.recv_timeout(if changed { wait } else { Duration::MAX }) {
             Ok((at, record, duration_ms)) => {
                 report.insert(at, record);
                 report.duration_ms = duration_ms;

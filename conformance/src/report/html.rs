@@ -1,5 +1,5 @@
 //! The record as one page of HTML that needs nothing else: no script to read it,
-//! nothing to be loaded. Whatever a target said is escaped by `maud`; a policy in
+//! nothing to be loaded. Text of a target is escaped by `maud`; a policy in
 //! the page itself forbids what escaping alone could not.
 
 mod details;
@@ -47,15 +47,6 @@ pub fn render(report: &Report) -> String {
 }
 
 fn head(report: &Report) -> Markup {
-    let totals = report.totals;
-    let counts = [
-        (totals.passed, Outcome::Passed, "passed"),
-        (totals.failed, Outcome::Failed, "failed"),
-        (totals.blocked, Outcome::Blocked, "blocked"),
-        (totals.errors, Outcome::Error, "errors"),
-        (totals.skipped, Outcome::Skipped, "skipped"),
-        (totals.known, Outcome::Known, "known"),
-    ];
     html! {
         header {
             p.verdict.(report.verdict.as_ref()) { (text::verdict(report)) }
@@ -69,7 +60,7 @@ fn head(report: &Report) -> Markup {
                 p.note { (escape_control_chars(&notice)) }
             }
             ul.counts {
-                @for (count, outcome, name) in counts {
+                @for (count, outcome, name) in report.totals.counts() {
                     @if count > 0 || outcome == Outcome::Passed {
                         li.(outcome.as_ref()) { b { (count) } " " (name) }
                     }
@@ -84,7 +75,7 @@ fn command(name: &str, line: &str) -> Markup {
     html! { div.command { span.quiet { (name) } pre { code { (escape_control_chars(line)) } } } }
 }
 
-/// What stands for an outcome beside its word, for whoever sees no colours.
+/// The sign of an outcome beside its word, for readers who see no colours.
 fn mark(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Passed => "✓",

@@ -1,4 +1,4 @@
-//! The record as JUnit XML, for whatever shows tests: a suite for each chapter,
+//! The record as JUnit XML, for programs that show tests: a suite for each chapter,
 //! a case for each scenario.
 
 use std::time::Duration;
@@ -6,19 +6,20 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite, XmlString};
 
 use super::text::{self, escape_control_chars, one_line};
-use super::{Outcome, Record, Report, Verdict};
+use super::{Outcome, Record, Report, Totals, Verdict};
 
 pub fn render(report: &Report) -> String {
     let mut document = quick_junit::Report::new(safe(&report.suite));
     document.timestamp = report.started_at.parse().ok();
     document.set_time(Duration::from_millis(report.duration_ms));
     document.add_test_suite(of_the_run(report));
-    for chapter in report.chapters() {
-        let mut suite = suite(report, chapter.name, chapter.duration_ms());
-        suite.add_test_cases(chapter.records.iter().map(|record| case(record)));
+    for (chapter, records) in report.chapters() {
+        let totals = Totals::of(records.iter().copied());
+        let mut suite = suite(report, chapter, totals.duration_ms);
+        suite.add_test_cases(records.into_iter().map(case));
         document.add_test_suite(suite);
     }
-    // Whatever XML forbids was taken out before, so it can be written.
+    // All that XML forbids is escaped before, so writing cannot fail.
     document.to_string().unwrap_or_default()
 }
 
@@ -29,8 +30,8 @@ fn suite(report: &Report, name: &str, duration_ms: u64) -> TestSuite {
     suite
 }
 
-/// What belongs to no chapter: the causes of failures, and how to run it again. A run that broke
-/// off must not look like one in which all is well, so it has a case for that.
+/// What belongs to no chapter: the causes of failures, and how to run it again. A run that stopped
+/// early must not look like a passed one, so it has a case for that.
 fn of_the_run(report: &Report) -> TestSuite {
     let mut suite = suite(report, "run", 0);
     let mut add = |name: &str, value: &str| {
@@ -49,7 +50,7 @@ fn of_the_run(report: &Report) -> TestSuite {
     add("run id", &report.run_id);
     add("command", &report.command());
     let unfinished = report.verdict == Verdict::Unfinished;
-    let problem = unfinished.then_some("the run did not come to its end");
+    let problem = unfinished.then_some("the run stopped before its end");
     if let Some(problem) = report.problem.as_deref().or(problem) {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         status.set_type("unfinished").set_message(safe(problem));
@@ -91,7 +92,7 @@ fn status(record: &Record) -> TestCaseStatus {
     status
 }
 
-/// The library would leave out what XML forbids; shown is better than gone.
+/// The library would omit what XML forbids; a report shows it escaped.
 fn safe(text: &str) -> XmlString {
     XmlString::new(escape_control_chars(text))
 }

@@ -1,9 +1,8 @@
-//! What came of one scenario, and of each chapter of them.
+//! The result of one scenario.
 
 use serde::{Deserialize, Serialize};
 use strum::AsRefStr;
 
-use super::{Report, Totals};
 use crate::exchange::Exchange;
 use crate::known::{KnownFailure, KnownFailures};
 use crate::rules::Rule;
@@ -30,7 +29,7 @@ pub struct Record {
     pub steps: Vec<Step>,
     /// The command that runs it alone, if there is something to look into.
     pub command: Option<String>,
-    /// What the list of known failures says of it.
+    /// Its entry in the list of known failures.
     pub known: Option<KnownFailure>,
     /// What the scenario made and could not delete. It changes no outcome, for
     /// a target that cannot delete has scenarios of its own that say so.
@@ -132,45 +131,14 @@ pub enum Outcome {
     Blocked,
     #[default]
     Skipped,
-    /// It ran and came to no verdict. Counts against the target.
+    /// It ran and had no result. Counts against the target.
     Error,
-    /// It failed or came to no verdict, as the list says, and does not count against the target.
+    /// It failed or had no result, as the list says, and does not count against the target.
     Known,
 }
 
 impl Outcome {
     pub fn is_bad(self) -> bool {
         matches!(self, Self::Failed | Self::Error | Self::Blocked)
-    }
-}
-
-/// The scenarios whose ids begin with the same word.
-pub(super) struct Chapter<'r> {
-    pub(super) name: &'static str,
-    pub(super) records: Vec<&'r Record>,
-}
-
-impl Chapter<'_> {
-    pub(super) fn totals(&self) -> Totals {
-        Totals::of(self.records.iter().copied())
-    }
-
-    /// How long its scenarios took in all.
-    pub(super) fn duration_ms(&self) -> u64 {
-        self.records.iter().map(|record| record.duration_ms).sum()
-    }
-}
-
-impl Report {
-    /// Every chapter that has a record, in the order in which they first come.
-    pub(super) fn chapters(&self) -> Vec<Chapter<'_>> {
-        let mut chapters: Vec<Chapter<'_>> = Vec::new();
-        for record in &self.records {
-            match chapters.iter_mut().find(|chapter| chapter.name == record.chapter()) {
-                Some(chapter) => chapter.records.push(record),
-                None => chapters.push(Chapter { name: record.chapter(), records: vec![record] }),
-            }
-        }
-        chapters
     }
 }

@@ -1,5 +1,5 @@
-//! The report as text, for a person: the causes of failures first, the verdict last, where a terminal
-//! leaves the eye. And what the other formats need of text.
+//! The report as text, for a person: the causes of failures first, the verdict last, where a
+//! terminal ends. And functions for the texts of the other formats.
 
 mod plain;
 
@@ -30,7 +30,7 @@ pub fn render(report: &Report) -> String {
     for shown in report.with(&[Outcome::Passed]) {
         if !shown.steps.is_empty() {
             let _ = writeln!(text, "passed {}: {}", shown.id, shown.title);
-            for line in trace::lines(&shown.steps) {
+            for line in trace::lines(&shown.steps, 0) {
                 let _ = writeln!(text, "{line}");
             }
         }
@@ -125,7 +125,7 @@ pub fn record(record: &Record) -> String {
     push_facts(&mut text, record);
     if let Some(exchange) = &record.exchange {
         if exchange.last {
-            text.push_str("  the last exchange of it:\n");
+            text.push_str("  its last exchange:\n");
         }
         for (sign, shown) in [('>', &exchange.request), ('<', &exchange.response)] {
             for line in shown.lines() {
@@ -138,8 +138,8 @@ pub fn record(record: &Record) -> String {
     escape_control_chars(&text)
 }
 
-/// What a failure is about: the fact, its rules with the sentences that they restate, what was
-/// expected and what came, and the exchanges before the last one.
+/// The fact that a scenario tests, its rules with the sentences that they restate, the expected
+/// and the received value, and the steps.
 fn push_facts(text: &mut String, record: &Record) {
     let _ = writeln!(text, "  {}", record.title);
     if !record.silent.is_empty() {
@@ -220,16 +220,11 @@ pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{plural}")
 }
 
-/// How many came to what; what nobody listed as known is not spoken of.
+/// How many scenarios have each outcome; known failures only if there are any.
 pub(super) fn counts(totals: &Totals) -> String {
-    let Totals { passed, failed, blocked, errors, skipped, known, .. } = totals;
-    let mut text = format!(
-        "{passed} passed, {failed} failed, {blocked} blocked, {errors} errors, {skipped} skipped"
-    );
-    if *known > 0 {
-        let _ = write!(text, ", {known} known to fail");
-    }
-    text
+    let is_shown = |(count, outcome, _): &_| *count > 0 || *outcome != Outcome::Known;
+    let shown = totals.counts().into_iter().filter(is_shown);
+    shown.map(|(count, _, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The verdict and what it says; after a run that skipped scenarios, also which sections of the
@@ -240,7 +235,7 @@ pub(super) fn verdict(report: &Report) -> String {
         Verdict::Passed => "passed",
         Verdict::Failed => "failed",
         Verdict::Partial => "partial: nothing failed, but not every core scenario ran",
-        Verdict::Unfinished => "none: the run did not come to its end",
+        Verdict::Unfinished => "none: the run stopped before its end",
     };
     let sentences = if report.totals.skipped > 0 { report.sentences() } else { Vec::new() };
     let sections = untested_sections(&sentences);

@@ -1,4 +1,4 @@
-//! One scenario from its start until nothing of it is left. Whatever it does, it gives one record.
+//! Runs one scenario and deletes what it created. Every scenario has exactly one record.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub async fn one(
     // A set aborts its task when it is dropped.
     let mut task = JoinSet::new();
     task.spawn(trace::keeping(Arc::clone(&case.ledger.steps), (scenario.run)(case.clone())));
-    let stopped = || Failure::skipped("the run was stopped while it was at work");
+    let stopped = || Failure::skipped("the run was stopped while the scenario ran");
     let ended = tokio::select! {
         joined = task.join_next() => match joined {
             Some(Ok(returned)) => returned,

@@ -56,7 +56,7 @@ async fn a_run_that_is_wrongly_configured_does_not_begin() {
 async fn what_the_command_line_cannot_mean_is_a_usage_error() {
     for line in [
         "run --time-scale 0",
-        "run --time-scale fast",
+        "run --time-scale NaN",
         "run --profile read-only",
         "run --seed x",
         "run --timeout 0",

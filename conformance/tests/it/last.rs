@@ -43,7 +43,7 @@ async fn a_failure_about_two_answers_shows_the_last() {
     let exchange = record.exchange.unwrap();
     assert!(exchange.last && exchange.request.contains("n=2"), "{exchange:?}");
     assert!(exchange.curl.unwrap_or_default().contains("${PROMPTARIUM_API_KEY}"));
-    assert!(shown.contains("the last exchange of it:"), "{shown}");
+    assert!(shown.contains("its last exchange:"), "{shown}");
 }
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn a_failure_about_one_answer_shows_that_and_no_other() {
     let (record, shown) = record(&stub, scenario!("x.one.last", by_a_reply)).await;
     let exchange = record.exchange.unwrap();
     assert!(!exchange.last && exchange.request.contains("n=1"), "{exchange:?}");
-    assert!(!shown.contains("the last exchange of it:"), "{shown}");
+    assert!(!shown.contains("its last exchange:"), "{shown}");
 }
 
 #[tokio::test]

@@ -98,7 +98,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             move || if mode.writes_table() { Ok(()) } else { none(&table::drift()?) }
         }),
         Trial::test("rules::each_has_a_fault_or_a_reason", || {
-            let bare = coverage::unproved();
+            let mut lines = coverage::matrix();
+            lines.retain(|line| line.faults.is_empty() && line.unproved.is_none());
+            let bare: Vec<_> = lines.iter().map(|line| line.rule).collect();
             if bare.is_empty() { Ok(()) } else { Err(bare.join(", ").into()) }
         }),
         Trial::test("sentences::core_catches_a_fault_of_each", {

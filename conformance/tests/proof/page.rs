@@ -73,8 +73,8 @@ fn by_chapters(faults: Faults<'_>) -> String {
         ];
         format!("| {title} | {} |\n", cells.map(|cell| cell.to_string()).join(" | "))
     };
-    let chapters = rules::chapters();
-    let rows = chapters.iter().map(|one| row(&format!("{} {}", one.prefix, one.title), one.prefix));
+    let rows =
+        rules::chapters().map(|[prefix, title, _]| row(&format!("{prefix} {title}"), prefix));
     let unproved = rules::all().filter_map(|rule| Some((why_no_fault(rule.id)?, rule.id)));
     let listed = |all: &[(&'static str, &str)]| {
         by_reason(all.iter().map(|(id, reason)| ((*reason).to_owned(), *id)))

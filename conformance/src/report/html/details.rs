@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::text::{counts, curl, escape_control_chars, seconds, without_links};
-use super::super::{Outcome, Record, Report};
+use super::super::{Outcome, Record, Report, Totals};
 use super::{command, mark};
 
 /// A section with its heading; nothing if there is nothing to show in it.
@@ -64,17 +64,14 @@ pub(super) fn all(report: &Report) -> Markup {
             p.filter hidden {
                 label { "Filter " input type="search" placeholder="id, title, rule or outcome"; }
             }
-            @for chapter in report.chapters() {
+            @for (chapter, records) in report.chapters() {
+                @let totals = Totals::of(records.iter().copied());
                 details {
                     summary {
-                        (chapter.name) " "
-                        span.quiet {
-                            (counts(&chapter.totals())) ", in " (seconds(chapter.duration_ms()))
-                        }
+                        (chapter) " "
+                        span.quiet { (counts(&totals)) ", in " (seconds(totals.duration_ms)) }
                     }
-                    ul.rows {
-                        @for record in &chapter.records { (row(record)) }
-                    }
+                    ul.rows { @for record in records { (row(record)) } }
                 }
             }
         }

@@ -5,10 +5,8 @@ use maud::{Markup, html};
 use super::super::Report;
 use super::super::sentences::Sentence;
 use super::details::prose;
-use crate::spec::{self, Piece};
 
 pub(super) fn specification(report: &Report) -> Markup {
-    let mut sentences = report.sentences().into_iter();
     html! {
         section.specification {
             h2 { "The specification" }
@@ -16,13 +14,9 @@ pub(super) fn specification(report: &Report) -> Markup {
                 "Each sentence as this run found it: held (✓), broken (✗), or not tested (·), as no "
                 "scenario of it was selected or some did not run."
             }
-            @for piece in spec::pieces() {
-                @match piece {
-                    Piece::Text(text) => { @for line in text.lines() { (between(line)) } }
-                    Piece::Quote(_) => {
-                        @if let Some(found) = sentences.next() { (sentence(&found)) }
-                    }
-                }
+            @for found in report.sentences() {
+                @for line in found.before.lines() { (between(line)) }
+                (sentence(&found))
             }
         }
     }

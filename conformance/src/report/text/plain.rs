@@ -28,7 +28,7 @@ pub(in crate::report) fn one_line(text: &str) -> String {
     escape_control_chars(&text.lines().collect::<Vec<_>>().join(" "))
 }
 
-/// The shell line of an exchange, or what stands for one that is too long to read.
+/// The shell line of an exchange, or its length if it is too long to read.
 pub(in crate::report) fn curl(exchange: &Exchange) -> Option<String> {
     exchange.curl.as_ref().map(|line| match line.len() {
         ..=CURL_SHOWN => escape_control_chars(line),

@@ -38,8 +38,7 @@ fn first(report: &Report, records: usize) -> Report {
 async fn every_format_is_written_while_the_run_goes_on() {
     let report = kinds::report().await;
     let folder = folder("reports-go-on");
-    let mut outputs = Outputs::new(outputs(&folder)).unwrap();
-    outputs.begin(&kinds::run().await.1.report).unwrap();
+    let outputs = Outputs::begin(outputs(&folder), &kinds::run().await.1.report).unwrap();
     for (name, _) in Format::ALL {
         let text = std::fs::read_to_string(file(&folder, name)).unwrap();
         assert!(!text.contains(report.records[0].id), "{name}");
@@ -50,7 +49,7 @@ async fn every_format_is_written_while_the_run_goes_on() {
     };
     let records = &report.records;
     let tell = |counts: std::ops::RangeInclusive<usize>| {
-        counts.for_each(|count| outputs.tell(&records[count - 1], &first(&report, count)));
+        counts.for_each(|count| outputs.add(&records[count - 1], &first(&report, count)));
     };
     tell(1..=2);
     eventually("the first failure", in_all("plain.fails.badly")).await;
@@ -72,11 +71,10 @@ async fn a_thousand_records_are_written_a_few_times_and_not_a_thousand() {
     let failed = report.records.iter().find(|one| one.id == "plain.fails.badly").unwrap().clone();
     report.records = vec![failed; 1000];
     let folder = folder("reports-thousand");
-    let mut outputs = Outputs::new(outputs(&folder)).unwrap();
-    outputs.begin(&kinds::run().await.1.report).unwrap();
+    let outputs = Outputs::begin(outputs(&folder), &kinds::run().await.1.report).unwrap();
     let begun = Instant::now();
     for record in &report.records {
-        outputs.tell(record, &report);
+        outputs.add(record, &report);
     }
     let told = begun.elapsed();
     let begun = Instant::now();
