@@ -91,10 +91,7 @@ async fn not_found(case: Case) -> Result {
     removed.remove().await?.status(200)?;
     moved.moved_to(&target).await?;
     let vaults = [&vault, &second, &target];
-    let mut before = Vec::new();
-    for vault in vaults {
-        before.push(vault.entries().await?);
-    }
+    let before = try_join_all(vaults.map(Vault::entries)).await?;
     for member in [pinned, plain] {
         let member = second.membership(member.id, &member.prompt);
         found_by_none(&member, &target, "of another vault").await?;

@@ -3,6 +3,7 @@
 //! nothing there; our server shows each prompt that stays exactly once (S-02).
 
 use crate::fixture::{List, Page, PromptId, Walk};
+use crate::scenarios::core::auth::mistyped;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -64,10 +65,8 @@ async fn mangled(case: Case) -> Result {
     };
     for changed in mangled_forms(&cursor) {
         let reply = list.clone().with("cursor", &changed).get().await?;
-        refused(
-            &reply,
-            &format!("the cursor {} in place of {}", json_text(&changed), json_text(&cursor)),
-        )?;
+        let what = format!("the cursor {} in place of {}", json_text(&changed), json_text(&cursor));
+        reply.is_bad_request_naming("cursor", what)?;
     }
     other_filters(&case).await
 }
@@ -75,45 +74,29 @@ async fn mangled(case: Case) -> Result {
 /// The cursor changed and cut at each place, or longer, and texts that never were one.
 fn mangled_forms(cursor: &str) -> Vec<String> {
     let others = "abc 1 0 -1 null undefined é 😀 ../.. = AAAA % eyJpZCI6MX0";
-    let others = others.split(' ').chain(["\u{0}", " "]).map(str::to_owned);
-    let mut forms: Vec<String> = others.collect();
-    let chars: Vec<char> = cursor.chars().collect();
-    for at in 0..chars.len() {
-        let mut changed = chars.clone();
-        changed[at] = if chars[at] == 'A' { 'B' } else { 'A' };
-        forms.push(changed.into_iter().collect());
-        if at > 0 {
-            forms.push(chars[..at].iter().collect());
-        }
-    }
-    forms.extend([
-        format!("{cursor}A"),
-        format!("{cursor}="),
-        format!("A{cursor}"),
-        format!("{cursor}{cursor}"),
-        format!("{cursor} "),
-        "A".repeat(4000),
-    ]);
-    forms
+    let others = others.split(' ').chain(["\0", " "]).map(str::to_owned);
+    let length = cursor.chars().count();
+    let changed = (0..length).map(|place| mistyped(cursor, place));
+    let cut = (1..length).map(|count| cursor.chars().take(count).collect());
+    let longer = [["", "A"], ["", "="], ["A", ""], [cursor, ""], ["", " "]];
+    let longer = longer.map(|[before, after]| format!("{before}{cursor}{after}"));
+    let long = longer.into_iter().chain(["A".repeat(4000)]);
+    others.chain(changed).chain(cut).chain(long).collect()
 }
 
 async fn other_filters(case: &Case) -> Result {
     let (vault, _) = case.vault_of(3).await?;
     let (all, of_vault, of_another) = (case.list(), vault.list(), case.vault().await?.list());
     let typed = |list: &List, kind: &str| list.clone().with("type", kind);
-    let lists = [all.clone(), typed(&all, "text"), of_vault.clone(), typed(&of_vault, "text")];
-    let mut others = lists.to_vec();
-    others.extend([
-        typed(&all, "image"),
-        typed(&of_vault, "video"),
-        of_another.clone(),
-        typed(&of_another, "text"),
-    ]);
+    let lists = [&all, &of_vault].map(|list| [list.clone(), typed(list, "text")]).concat();
+    let others = [typed(&all, "image"), typed(&of_vault, "video"), typed(&of_another, "text")];
+    let others = [&lists, &others[..], &[of_another]].concat();
     for list in &lists {
         let first = list.clone().limit(1).page().await?;
         for other in others.iter().filter(|other| other.path() != list.path()) {
             let reply = other.clone().limit(1).after(&first).get().await?;
-            refused(&reply, &format!("a cursor of {} with {}", list.path(), other.path()))?;
+            let what = format!("a cursor of {} with {}", list.path(), other.path());
+            reply.is_bad_request_naming("cursor", what)?;
         }
     }
     Ok(())
@@ -124,11 +107,7 @@ async fn refused_of_another_account(case: Case) -> Result {
     owner.vault_of(2).await?;
     let first = owner.list().limit(1).page().await?;
     let reply = case.list().limit(1).after(&first).get().await?;
-    refused(&reply, "a cursor of another account")
-}
-
-fn refused(reply: &ApiResponse, what: &str) -> Result {
-    reply.is_bad_request(what)?.string("/details/cursor").map(drop)
+    reply.is_bad_request_naming("cursor", "a cursor of another account").map(drop)
 }
 
 async fn delete_all(case: &Case, prompts: &[impl PromptId]) -> Result {

@@ -2,8 +2,7 @@
 //! what `POST /api-keys` refuses.
 
 use super::keys::{NewKey, is_plain};
-use crate::scenarios::core::auth::main_key;
-use crate::scenarios::core::auth::{hides, parts_of};
+use crate::scenarios::core::auth::{hides, main_key, parts_of};
 use crate::scenarios::core::errors::names_exactly;
 use crate::scenarios::prelude::*;
 

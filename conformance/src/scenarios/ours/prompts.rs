@@ -1,8 +1,7 @@
 //! Prompts at the points where the specification is silent: what is kept, compared and shown.
 
 use crate::scenarios::answers::shapes::PROMPT;
-use crate::scenarios::core::prompt_create::create_and_update;
-use crate::scenarios::core::prompt_create::{GOOD, shown};
+use crate::scenarios::core::prompt_create::{GOOD, create_and_update, shown};
 use crate::scenarios::core::prompt_models::{
     MEDIA, image_becomes, namespace, of_type, off_the_pattern,
 };

@@ -4,8 +4,7 @@ use crate::scenarios::core::auth::main_bearer;
 use crate::scenarios::core::pictures::{TYPES, png, png_of_size};
 use crate::scenarios::core::prompt_create::create_and_update;
 use crate::scenarios::core::upload_asset::{COLOUR, content_type, taken, uploaded};
-use crate::scenarios::core::uploads::{Slot, ask};
-use crate::scenarios::core::uploads::{png_slot, slot};
+use crate::scenarios::core::uploads::{Slot, ask, png_slot, slot};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
