@@ -2,9 +2,7 @@
 //! chunks, well formed and not (sections 6.1 and 7.1); and bodies of another type.
 
 use super::raw::Expect::{Ignored, Refused};
-use super::raw::{
-    Fixture, Sample, answer, answered, each, nothing_follows, samples, succeeded, unless_busy,
-};
+use super::raw::*;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -36,7 +34,7 @@ pub(crate) const ALL: &[Scenario] = &[
 
 const CHUNKED: &str = "Transfer-Encoding: chunked";
 
-fn length(bytes: usize) -> String {
+pub(crate) fn length(bytes: usize) -> String {
     format!("Content-Length: {bytes}")
 }
 

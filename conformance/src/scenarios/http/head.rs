@@ -6,9 +6,7 @@
 use tokio::time::timeout;
 
 use super::raw::Expect::{Answered, Refused};
-use super::raw::{
-    Fixture, RawRequest, Received, Sample, answer, answered, each, refused, samples, unless_busy,
-};
+use super::raw::*;
 use crate::scenarios::core::auth::main_key;
 use crate::scenarios::core::errors::paths;
 use crate::scenarios::prelude::*;

@@ -1,6 +1,6 @@
 //! Unusual JSON: repeated keys, depth, numbers, escapes, and other dialects.
 
-use super::raw::{Expect, Fixture};
+use super::raw::*;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

@@ -1,9 +1,7 @@
 //! Requests that come slowly, in pieces, ahead of their turn, or not to their end.
 
-use super::raw::{
-    Fixture, Received, Socket, answer, answered, is_refusal, nothing_follows, succeeded,
-    unless_busy,
-};
+use super::framing::length;
+use super::raw::*;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -46,8 +44,7 @@ async fn whole_or_not(fixture: &Fixture, first: &[u8], slow: &[u8]) -> Result {
 
 async fn slow(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
-    let length = format!("Content-Length: {}", fixture.body.len());
-    let head = fixture.typed().line(length).head();
+    let head = fixture.typed().line(length(fixture.body.len())).head();
     whole_or_not(&fixture, &head, fixture.body.as_bytes()).await?;
     let fixture = Fixture::new(&case).await?;
     whole_or_not(&fixture, b"", &fixture.whole_post()).await
@@ -82,7 +79,7 @@ async fn three_ahead(fixture: Fixture) -> Result {
 }
 
 async fn continued(fixture: Fixture) -> Result {
-    let request = fixture.typed().line(format!("Content-Length: {}", fixture.body.len()));
+    let request = fixture.typed().line(length(fixture.body.len()));
     let mut socket = fixture.send(request.line("Expect: 100-continue").head()).await?;
     let Received::Response(first) = socket.next_of_any_kind().await? else {
         return Err(socket.failure("an answer", "the end of the connection"));

@@ -1,9 +1,7 @@
 //! The same clientJobId a second time, in our server (S-36): with the same body it is the same
 //! job; with another one it is refused, and the job stays as it is.
 
-use crate::scenarios::core::job::{
-    FAIL, Job, PLASMA, body, body_for_a_vault, failing, own_id, refused, send, status,
-};
+use crate::scenarios::core::job::*;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -179,10 +177,7 @@ async fn other_body(case: Case) -> Result {
     let before = job.status().await?;
     refused(&case, "clientJobId", failing(json!({ "clientJobId": id, "prompt": "x" }))).await?;
     let after = job.status().await?;
-    for member in ["providerRequestId", "createdAt", "vaultId"] {
-        let place = format!("/data/{member}");
-        after.status(200)?.equals(&place, before.at(&place)?.clone())?;
-    }
+    same_fields(after.status(200)?, &before, ["providerRequestId", "createdAt", "vaultId"])?;
     let again = Job::submit(&case, request).await?;
     again.answer.equals("/data", job.answer.at("/data")?.clone()).map(drop)
 }

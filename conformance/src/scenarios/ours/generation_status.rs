@@ -3,9 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::scenarios::core::job::{
-    FAIL, Job, PLASMA_VIDEO, failing, own_id, slow, status, within_a_jobs_time,
-};
+use crate::scenarios::core::job::*;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

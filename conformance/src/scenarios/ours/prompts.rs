@@ -41,17 +41,13 @@ pub(crate) const ALL: &[Scenario] = &[
         "A create with the vaultId of no vault makes no prompt" },
 ];
 
+pub(super) const ANY_SCHEME: &str = "s3://bucket/key.png urn:isbn:9780141036144 \
+    data:image/png;base64,AAAA ftp://example.com/a.png https://例え.example/画像.png";
+
 async fn any_scheme(case: Case) -> Result {
     let of_length = |length| format!("{:a<length$}", "https://example.com/");
     let long = of_length(2048);
-    for url in [
-        "s3://bucket/key.png",
-        "urn:isbn:9780141036144",
-        "data:image/png;base64,AAAA",
-        "ftp://example.com/a.png",
-        "https://例え.example/画像.png",
-        &long,
-    ] {
+    for url in ANY_SCHEME.split(' ').chain([&*long]) {
         both_accepted(&case, json!({ "imageUrl": url })).await?;
         both_accepted(&case, json!({ "referenceMediaUrls": [url, url, GOOD[0]] })).await?;
     }
@@ -222,8 +218,6 @@ async fn both_name_field(case: &Case, field: &str, fields: Value) -> Result {
 
 async fn both_accepted(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
     let replies = create_and_update(case, fields).await?;
-    for reply in &replies {
-        reply.success()?;
-    }
+    replies.iter().try_for_each(|reply| reply.success().map(drop))?;
     Ok(replies)
 }
