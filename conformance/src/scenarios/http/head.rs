@@ -26,9 +26,8 @@ pub(crate) const ALL: &[Scenario] = &[
         "Control bytes in a header's value bring no server error" },
     http! { "raw.head.no-header" ["HT-06"] [HttpOne] |case| each(case, Answered, odd_heads),
         "Lines of a head that are no header, and first lines that are none, bring no server error" },
-    http! { "raw.host.faulty" ["HT-10"] [HttpOne] |case| each(case, Refused, |fixture| {
-            faulty_hosts(fixture.post(), |request| request.json(&fixture.body))
-        }),
+    http! { "raw.host.faulty" ["HT-10"] [HttpOne]
+        |case| each(case, Refused, |it| faulty_hosts(it.post(), |post| post.json(&it.body))),
         "An HTTP/1.1 request without Host, with two, or with one that cannot be is not carried out" },
     http! { "raw.host.absolute" ["HT-11"] [HttpOne] |case| unless_busy(case, whole_address),
         "A first line with the whole address is read as the path alone" },
@@ -38,9 +37,7 @@ pub(crate) const ALL: &[Scenario] = &[
         |case| each(case, Refused, |fixture| posts_with(fixture, &["post", "Post", "pOST"])),
         "A method in small letters is another method: it is not carried out" },
     http! { "raw.method.unknown" ["HT-16"] [HttpOne]
-        |case| each(case, Refused, |fixture| {
-            posts_with(fixture, &["BREW", "POSTX", "MKCOL", "PROPFIND", "X"])
-        }),
+        |case| each(case, Refused, |it| posts_with(it, &["BREW", "POSTX", "MKCOL", "PROPFIND", "X"])),
         "Unknown methods are refused" },
     http! { "raw.method.override" ["HT-19"] override_ignored,
         "A method in a header does not take the place of the one in the first line" },
@@ -54,9 +51,8 @@ pub(crate) const ALL: &[Scenario] = &[
         "A cursor of odd bytes brings no server error" },
     http! { "raw.size.header" ["HT-13"] [HttpOne] |case| each(case, Answered, large_headers),
         "Headers of 64 KiB and 1 MiB, and 1000 and 10000 of them, bring no server error" },
-    http! { "raw.size.first-line" ["HT-14"] [HttpOne] |case| each(case, Answered, |fixture| {
-            samples([64 * KIB, MIB], |size| long_query(fixture, *size))
-        }),
+    http! { "raw.size.first-line" ["HT-14"] [HttpOne]
+        |case| each(case, Answered, |it| samples([64 * KIB, MIB], |size| long_query(it, *size))),
         "A query of 64 KiB and one of 1 MiB are taken or refused, and others are served" },
     http! { "raw.size.key" ["HT-13"] [HttpOne] |case| each(case, Refused, long_key),
         "A key of 8 KiB is answered 401, or refused for its size" },
@@ -185,29 +181,20 @@ async fn head(case: Case) -> Result {
     Ok(())
 }
 
-pub(crate) fn to_paths(
-    fixture: &Fixture,
-    method: &Method,
-    paths: impl IntoIterator<Item = String>,
-) -> Vec<Sample> {
-    samples(paths, |path| fixture.case.raw_request(method, path).head())
-}
-
 pub(crate) fn spellings(fixture: &Fixture) -> Vec<Sample> {
     // `%3` before a digit is that digit escaped.
     const FORMS: &str = "/%76aults/ID /vaults%2fID /vaults%2FID /vaults/%3ID /./vaults/ID \
         /vaults/../vaults/ID /vaults/%2e%2e/vaults/ID /%2e%2e/v1/vaults/ID /vaults/ID/. /vaults\\ID \
         /vaults/ID;a=b /vaults/ID%20 /vaults/+ID /vaults/0ID";
-    let id = fixture.vault.to_string();
-    to_paths(fixture, &Method::GET, FORMS.split(' ').map(|form| form.replace("ID", &id)))
+    let paths = FORMS.split(' ').map(|form| form.replace("ID", &fixture.vault.to_string()));
+    samples(paths, |path| fixture.case.raw_request(&Method::GET, path).head())
 }
 
 async fn odd_spelling(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     for (path, request) in spellings(&fixture) {
-        let Received::Response(reply) = fixture.send(request).await?.next().await? else {
-            continue;
-        };
+        let received = fixture.send(request).await?.next().await?;
+        let Received::Response(reply) = received else { continue };
         // Some servers send a client on to the plain spelling.
         if reply.is_success() {
             check::with_context(&path, reply.equals("/data/id", fixture.vault))?;
@@ -228,7 +215,7 @@ async fn odd_cursor(case: Case) -> Result {
         let others = ["", "%20", "a%00b", "%f0%9f%98%80", "..%2f..", "'%22%3b--"];
         let cursors = ODD_ESCAPES.into_iter().chain(others);
         let paths = cursors.map(|odd| format!("/prompts?limit=1&cursor={odd}"));
-        to_paths(fixture, &Method::GET, paths)
+        samples(paths, |path| fixture.case.raw_request(&Method::GET, path).head())
     };
     each(case, Answered, cursors).await
 }

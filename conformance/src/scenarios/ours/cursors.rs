@@ -60,31 +60,13 @@ async fn mangled(case: Case) -> Result {
     let (vault, _) = case.vault_of(3).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
-    let Some(cursor) = first.next else {
-        return Err(first.reply.failure("a next cursor", "null"));
-    };
-    for changed in mangled_forms(&cursor) {
+    let cursor = first.reply.string("/pagination/nextCursor")?;
+    for changed in mangled_forms(cursor) {
         let reply = list.clone().with("cursor", &changed).get().await?;
         let what = format!("the cursor {} in place of {}", json_text(&changed), json_text(&cursor));
         reply.is_bad_request_naming("cursor", what)?;
     }
-    other_filters(&case).await
-}
-
-/// The cursor changed and cut at each place, or longer, and texts that never were one.
-fn mangled_forms(cursor: &str) -> Vec<String> {
-    let others = "abc 1 0 -1 null undefined é 😀 ../.. = AAAA % eyJpZCI6MX0";
-    let others = others.split(' ').chain(["\0", " "]).map(str::to_owned);
-    let length = cursor.chars().count();
-    let changed = (0..length).map(|place| mistyped(cursor, place));
-    let cut = (1..length).map(|count| cursor.chars().take(count).collect());
-    let longer = [["", "A"], ["", "="], ["A", ""], [cursor, ""], ["", " "]];
-    let longer = longer.map(|[before, after]| format!("{before}{cursor}{after}"));
-    let long = longer.into_iter().chain(["A".repeat(4000)]);
-    others.chain(changed).chain(cut).chain(long).collect()
-}
-
-async fn other_filters(case: &Case) -> Result {
+    // A cursor is refused under other filters.
     let (vault, _) = case.vault_of(3).await?;
     let (all, of_vault, of_another) = (case.list(), vault.list(), case.vault().await?.list());
     let typed = |list: &List, kind: &str| list.clone().with("type", kind);
@@ -100,6 +82,19 @@ async fn other_filters(case: &Case) -> Result {
         }
     }
     Ok(())
+}
+
+/// The cursor changed and cut at each place, or longer, and texts that never were one.
+fn mangled_forms(cursor: &str) -> Vec<String> {
+    let others = "abc 1 0 -1 null undefined é 😀 ../.. = AAAA % eyJpZCI6MX0";
+    let others = others.split(' ').chain(["\0", " "]).map(str::to_owned);
+    let length = cursor.chars().count();
+    let changed = (0..length).map(|place| mistyped(cursor, place));
+    let cut = (1..length).map(|count| cursor.chars().take(count).collect());
+    let longer = [["", "A"], ["", "="], ["A", ""], [cursor, ""], ["", " "]];
+    let longer = longer.map(|[before, after]| format!("{before}{cursor}{after}"));
+    let long = longer.into_iter().chain(["A".repeat(4000)]);
+    others.chain(changed).chain(cut).chain(long).collect()
 }
 
 async fn refused_of_another_account(case: Case) -> Result {
@@ -128,12 +123,7 @@ async fn deleted(case: Case) -> Result {
     walk.expect_once([1, 2, 3, 5].map(|n| &prompts[n]))?;
     walk.pages.remove(0);
     check::equal("deleted prompts after the first page", &walk.among(gone), &vec![])?;
-    cursor_entries_deleted(&case).await?;
-    taken_out(&case).await
-}
-
-/// The entries before each page, and in the end all that follow.
-async fn cursor_entries_deleted(case: &Case) -> Result {
+    // The entries before each page, and in the end all that follow.
     let (vault, prompts) = case.vault_of(6).await?;
     let delete = |page: &Page| {
         let (case, ids) = (case.clone(), page.ids.clone());
@@ -143,12 +133,10 @@ async fn cursor_entries_deleted(case: &Case) -> Result {
     let (vault, prompts) = case.vault_of(3).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
-    delete_all(case, &prompts).await?;
+    delete_all(&case, &prompts).await?;
     let rest = list.after(&first).page().await?;
-    check::equal("ids and next cursor", &(rest.ids, rest.next), &(vec![], None))
-}
-
-async fn taken_out(case: &Case) -> Result {
+    check::equal("ids and next cursor", &(rest.ids, rest.next), &(vec![], None))?;
+    // Entries that are removed from the vault, or no longer have the type.
     let vault = case.vault().await?;
     let mut members = vault.fill(5).await?;
     let list = vault.list().with("type", "text").limit(1);
@@ -215,11 +203,7 @@ async fn at_once(case: Case) -> Result {
 async fn walk_to(case: &Case, oldest: &Prompt) -> Result<Walk> {
     let list = case.list().limit(5);
     let mut walk = Walk::from(list.page().await?);
-    while walk.last().ids.iter().all(|id| *id >= oldest.id) {
-        if !walk.advance(&list).await? {
-            break;
-        }
-    }
+    while walk.last().ids.iter().all(|id| *id >= oldest.id) && walk.advance(&list).await? {}
     Ok(walk)
 }
 

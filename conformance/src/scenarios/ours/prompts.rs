@@ -134,19 +134,14 @@ async fn any_known_field(case: Case) -> Result {
     created.equals("/data/updatedAt", created.string("/data/createdAt")?)?;
     let mut last = created.timestamp("/data/updatedAt")?;
     let url = "https://example.com/a.png";
-    for fields in [
-        json!({ "title": "New" }),
-        json!({ "prompt": "New" }),
-        json!({ "promptType": "text" }),
-        json!({ "platform": "new" }),
-        json!({ "platform": null }),
-        json!({ "modelId": case.image_model() }),
-        json!({ "aspectRatio": "16:9" }),
-        json!({ "imageUrl": url }),
-        json!({ "referenceMediaUrls": [url] }),
-        json!({ "referenceMediaUrls": [] }),
-        json!({ "vaultId": vault.id }),
-    ] {
+    let (model, vault) = (case.image_model(), vault.id);
+    let fields = json!({ "title": "New", "prompt": "New", "promptType": "text", "platform": "new",
+        "modelId": model, "aspectRatio": "16:9", "imageUrl": url, "referenceMediaUrls": [url],
+        "vaultId": vault });
+    let fields = fields.as_object().into_iter().flatten();
+    let each = fields.map(|(field, value)| json!({ field: value }));
+    let emptied = [json!({ "platform": null }), json!({ "referenceMediaUrls": [] })];
+    for fields in each.chain(emptied) {
         for _ in 0..2 {
             let reply = prompt.update(fields.clone()).await?;
             let now = reply.success()?.timestamp("/data/updatedAt")?;

@@ -1,15 +1,10 @@
 //! Malformed requests: the statuses of our server.
 
-use crate::scenarios::http::framing::{
-    faulty_chunks, faulty_lengths, other_codings, two_types, well_formed,
-};
-use crate::scenarios::http::head::{
-    KIB, MIB, ODD_ESCAPES, faulty_hosts, long_header, long_query, many_headers, odd_heads,
-    posts_with, spellings, to_paths, with_values,
-};
+use crate::scenarios::http::framing;
+use crate::scenarios::http::head::{self, KIB, MIB};
 use crate::scenarios::http::pace::drip;
-use crate::scenarios::http::raw::Expect::{self, Refused, RefusedBy, Status};
-use crate::scenarios::http::raw::{Fixture, Sample, each, unless_busy};
+use crate::scenarios::http::raw::Expect::{Refused, RefusedBy, Status};
+use crate::scenarios::http::raw::*;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -29,7 +24,7 @@ pub(crate) const ALL: &[Scenario] = &[
     reference! { "raw.query.no-text" ["PG-04", "PR-17", "PR-18"] [HttpOne] no_text,
         "Queries that are no UTF-8 or escape nothing are out of range where there is a range" },
     reference! { "raw.path.as-written" ["HT-24"] ("S-80") [HttpOne]
-        |case| each(case, Status(404), spellings),
+        |case| each(case, Status(404), head::spellings),
         "An escaped path is not read as the plain one, in names, ids and slashes: 404" },
     reference! { "raw.size.status" ["HT-13"] ("S-80") [HttpOne] size_status,
         "A head of 64 KiB is taken, of 1 MiB and of more than 100 lines 431, a longer address 414" },
@@ -37,28 +32,25 @@ pub(crate) const ALL: &[Scenario] = &[
 
 /// 400 without a body, as hyper refuses what it cannot read.
 const BODYLESS: Expect = RefusedBy(|reply| bodyless(reply, 400));
+const NAMES_BODY: Expect = RefusedBy(|reply| reply.status(400)?.string("/details/body").map(drop));
 
 fn bodyless(reply: &ApiResponse, status: u16) -> Result {
     let length = format!("{} bytes", reply.body().len());
     reply.status(status)?.ensure(reply.body().is_empty(), "no body", length).map(drop)
 }
 
-fn names_body(reply: &ApiResponse) -> Result {
-    reply.status(400)?.string("/details/body").map(drop)
-}
-
 async fn body_status(case: Case) -> Result {
-    each(case.clone(), BODYLESS, faulty_lengths).await?;
-    each(case.clone(), RefusedBy(names_body), faulty_chunks).await?;
-    each(case.clone(), BODYLESS, other_codings).await?;
-    each(case.clone(), Status(201), well_formed).await?;
-    each(case, RefusedBy(|reply| reply.status(415).map(drop)), two_types).await
+    each(case.clone(), BODYLESS, framing::faulty_lengths).await?;
+    each(case.clone(), NAMES_BODY, framing::faulty_chunks).await?;
+    each(case.clone(), BODYLESS, framing::other_codings).await?;
+    each(case.clone(), Status(201), framing::well_formed).await?;
+    each(case, RefusedBy(|reply| reply.status(415).map(drop)), framing::two_types).await
 }
 
 fn faulty_heads(fixture: &Fixture) -> Vec<Sample> {
     let values: [&[u8]; 5] = [b"a\r\n b", b"a\0b", b"a\x01b", b"a\rb", b"a\x7fb"];
     let space = ("a space before the colon".to_owned(), fixture.get().line("X-Odd : a").head());
-    [odd_heads(fixture), with_values(fixture, &values), vec![space]].concat()
+    [head::odd_heads(fixture), head::with_values(fixture, &values), vec![space]].concat()
 }
 
 fn names_host(reply: &ApiResponse) -> Result {
@@ -69,10 +61,10 @@ fn names_host(reply: &ApiResponse) -> Result {
 async fn head_status(case: Case) -> Result {
     each(case.clone(), BODYLESS, faulty_heads).await?;
     let values: fn(&Fixture) -> _ =
-        |fixture| with_values(fixture, &[b"a\tb", b"\xff\xfe", "h\u{e9}".as_bytes(), b""]);
+        |fixture| head::with_values(fixture, &[b"a\tb", b"\xff\xfe", "h\u{e9}".as_bytes(), b""]);
     each(case.clone(), Status(200), values).await?;
-    each(case.clone(), Status(405), |fixture| posts_with(fixture, &["post", "BREW"])).await?;
-    let hosts = |fixture: &Fixture| faulty_hosts(fixture.get(), |request| request.head());
+    each(case.clone(), Status(405), |fixture| head::posts_with(fixture, &["post", "BREW"])).await?;
+    let hosts = |fixture: &Fixture| head::faulty_hosts(fixture.get(), |request| request.head());
     each(case.clone(), RefusedBy(names_host), hosts).await?;
     let fixture = Fixture::new(&case).await?;
     let old = fixture.get().replace("HTTP/1.1", "HTTP/1.0").without("Host");
@@ -107,17 +99,18 @@ async fn pace_status(case: Case) -> Result {
     fixture.send(request.head()).await?.response().await?.status(401).map(drop)
 }
 
-fn longer_deletions(fixture: &Fixture) -> Vec<Sample> {
+fn longer_deletions(Fixture { case, vault, .. }: &Fixture) -> Vec<Sample> {
     let behind = "%00 % %zz %ff %0d%0a %2f %2fprompts %3f .0 e0 ,1 %c0%80".split(' ');
-    let paths = behind.map(|behind| format!("/vaults/{}{behind}", fixture.vault));
-    to_paths(fixture, &Method::DELETE, paths)
+    let paths = behind.map(|behind| format!("/vaults/{vault}{behind}"));
+    samples(paths, |path| case.raw_request(&Method::DELETE, path).head())
 }
 
 async fn no_text(case: Case) -> Result {
     let queries = |fixture: &Fixture| {
         let fields = ["limit=5", "vaultId=1", "type=text"].into_iter();
-        let with_each = |field| ODD_ESCAPES.map(|odd| format!("/prompts?{field}{odd}"));
-        to_paths(fixture, &Method::GET, fields.flat_map(with_each))
+        let with_each = |field| head::ODD_ESCAPES.map(|odd| format!("/prompts?{field}{odd}"));
+        let paths = fields.flat_map(with_each);
+        samples(paths, |path| fixture.case.raw_request(&Method::GET, path).head())
     };
     each(case.clone(), Refused, queries).await?;
     case.wire().get("/prompts?limit=1").await?.status(200).map(drop)
@@ -126,12 +119,12 @@ async fn no_text(case: Case) -> Result {
 async fn size_status(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     for (expect, request) in [
-        (Status(200), long_header(&fixture, 64 * KIB)),
-        (Status(200), many_headers(&fixture, 90)),
-        (Status(200), long_query(&fixture, 60 * KIB)),
-        (RefusedBy(|reply| bodyless(reply, 431)), long_header(&fixture, MIB)),
-        (RefusedBy(|reply| bodyless(reply, 431)), many_headers(&fixture, 101)),
-        (RefusedBy(|reply| bodyless(reply, 414)), long_query(&fixture, 70 * KIB)),
+        (Status(200), head::long_header(&fixture, 64 * KIB)),
+        (Status(200), head::many_headers(&fixture, 90)),
+        (Status(200), head::long_query(&fixture, 60 * KIB)),
+        (RefusedBy(|reply| bodyless(reply, 431)), head::long_header(&fixture, MIB)),
+        (RefusedBy(|reply| bodyless(reply, 431)), head::many_headers(&fixture, 101)),
+        (RefusedBy(|reply| bodyless(reply, 414)), head::long_query(&fixture, 70 * KIB)),
     ] {
         let what = format!("a head of {} bytes", request.len());
         check::with_context(what, fixture.check(expect, &request).await)?;
