@@ -4,7 +4,7 @@ pub(super) mod framing;
 pub(super) mod head;
 mod json;
 pub(super) mod pace;
-pub(super) mod raw;
+pub(super) mod prelude;
 
 use crate::Scenario;
 

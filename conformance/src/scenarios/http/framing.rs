@@ -1,9 +1,8 @@
 //! Where a body ends: lengths that cannot be, twice, or beside chunks (RFC 9112, section 6.3);
 //! chunks, well formed and not (sections 6.1 and 7.1); and bodies of another type.
 
-use super::raw::Expect::{Ignored, Refused};
-use super::raw::*;
-use crate::scenarios::prelude::*;
+use super::prelude::Expect::{Ignored, Refused};
+use super::prelude::*;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

@@ -5,11 +5,10 @@
 
 use tokio::time::timeout;
 
-use super::raw::Expect::{Answered, Refused};
-use super::raw::*;
+use super::prelude::Expect::{Answered, Refused};
+use super::prelude::*;
 use crate::scenarios::core::auth::main_key;
 use crate::scenarios::core::errors::paths;
-use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

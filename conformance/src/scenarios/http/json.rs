@@ -1,7 +1,6 @@
 //! Unusual JSON: repeated keys, depth, numbers, escapes, and other dialects.
 
-use super::raw::*;
-use crate::scenarios::prelude::*;
+use super::prelude::*;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

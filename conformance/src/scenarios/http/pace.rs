@@ -1,8 +1,6 @@
 //! Requests that come slowly, in pieces, ahead of their turn, or not to their end.
 
-use super::framing::length;
-use super::raw::*;
-use crate::scenarios::prelude::*;
+use super::{framing::length, prelude::*};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

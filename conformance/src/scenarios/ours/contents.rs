@@ -52,9 +52,8 @@ async fn changes_nothing(case: Case) -> Result {
 
 async fn counts_new(case: Case) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts(4).await?);
-    for (some, added, count) in
-        [(&prompts[..2], 2, 2), (&prompts[..2], 0, 2), (&prompts[1..], 2, 4)]
-    {
+    let [first, last] = [&prompts[..2], &prompts[1..]];
+    for (some, added, count) in [(first, 2, 2), (first, 0, 2), (last, 2, 4)] {
         let reply = vault.add(some).await?;
         reply.status(201)?.equals("/data/added", added)?.equals("/data/promptCount", count)?;
     }

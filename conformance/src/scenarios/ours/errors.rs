@@ -96,7 +96,7 @@ async fn not_allowed(case: Case) -> Result {
         for method in others.filter(|method| !allowed.contains(method)) {
             let call = wire.call(method.parse().unwrap_or_default(), path);
             let body = body.filter(|_| method != "HEAD").into_iter();
-            let reply = body.fold(call, |call, body| call.json(body)).send().await?;
+            let reply = body.fold(call, Call::json).send().await?;
             has_methods(reply.status(405)?, &allowed)?;
             if method != "HEAD" {
                 error_body(&reply)?;
@@ -108,9 +108,8 @@ async fn not_allowed(case: Case) -> Result {
 
 fn has_methods(reply: &ApiResponse, allowed: &BTreeSet<&str>) -> Result {
     let got: BTreeSet<_> = reply.header("allow").split(", ").collect();
-    reply
-        .ensure(got == *allowed, format!("Allow {}", json_text(&allowed)), json_text(&got))
-        .map(drop)
+    let expected = format!("Allow {}", json_text(&allowed));
+    reply.ensure(got == *allowed, expected, json_text(&got)).map(drop)
 }
 
 async fn unknown(case: Case) -> Result {

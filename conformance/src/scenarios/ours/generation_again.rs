@@ -1,7 +1,9 @@
 //! The same clientJobId a second time, in our server (S-36): with the same body it is the same
 //! job; with another one it is refused, and the job stays as it is.
 
-use crate::scenarios::core::job::*;
+use crate::scenarios::core::job::{
+    FAIL, Job, PLASMA, body, body_for_a_vault, failing, own_id, refused, send, status,
+};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]

@@ -3,7 +3,9 @@
 
 use http::header::CONTENT_TYPE;
 
-use crate::scenarios::core::job::*;
+use crate::scenarios::core::job::{
+    Job, Outputs, PLASMA, PLASMA_VIDEO, REFUSE, failing, fetch, own_id, send, size, status,
+};
 use crate::scenarios::core::uploads::uploaded_urls;
 use crate::scenarios::prelude::*;
 
@@ -152,9 +154,8 @@ async fn sides(case: &Case, fields: Value) -> Result<(i64, i64)> {
 }
 
 async fn ratios(case: Case) -> Result {
-    for (ratio, (x, y)) in
-        [("1:1", (1, 1)), ("9:16", (9, 16)), ("16:9", (16, 9)), ("4:5", (4, 5)), ("3:2", (3, 2))]
-    {
+    let ratios = [("1:1", 1, 1), ("9:16", 9, 16), ("16:9", 16, 9), ("4:5", 4, 5), ("3:2", 3, 2)];
+    for (ratio, x, y) in ratios {
         let (width, height) = sides(&case, json!({ "aspectRatio": ratio })).await?;
         // As near as whole pixels come.
         let right = (width * y - height * x).abs() <= x.max(y);

@@ -3,7 +3,9 @@
 use super::prompts::ANY_SCHEME;
 use crate::scenarios::core::generation_images::{delete_prompts, two};
 use crate::scenarios::core::generations::accepted;
-use crate::scenarios::core::job::*;
+use crate::scenarios::core::job::{
+    Job, Outputs, body, failing, fetch, own_id, refused, send, slow, status,
+};
 use crate::scenarios::core::uploads::{Slot, uploaded_urls};
 use crate::scenarios::core::vault_object::general as general_vault;
 use crate::scenarios::prelude::*;

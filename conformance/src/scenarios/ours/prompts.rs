@@ -199,8 +199,7 @@ async fn refused_create_makes_nothing(case: Case) -> Result {
     vault.delete().await?.status(200)?;
     case.create_prompt(json!({ "title": title, "vaultId": vault.id })).await?.status(400)?;
     // The newest come first, so it would be here.
-    let listed = case.list().limit(100).get().await?;
-    listed.lacks("title", title)
+    case.list().limit(100).get().await?.lacks("title", title)
 }
 
 /// Both are refused with a message under this field's name.

@@ -1,11 +1,9 @@
 //! Malformed requests: the statuses of our server.
 
-use crate::scenarios::http::framing;
 use crate::scenarios::http::head::{self, KIB, MIB};
-use crate::scenarios::http::pace::drip;
-use crate::scenarios::http::raw::Expect::{Refused, RefusedBy, Status};
-use crate::scenarios::http::raw::*;
-use crate::scenarios::prelude::*;
+use crate::scenarios::http::prelude::Expect::{Refused, RefusedBy, Status};
+use crate::scenarios::http::prelude::*;
+use crate::scenarios::http::{framing, pace};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
@@ -60,8 +58,7 @@ fn names_host(reply: &ApiResponse) -> Result {
 
 async fn head_status(case: Case) -> Result {
     each(case.clone(), BODYLESS, faulty_heads).await?;
-    let values: fn(&Fixture) -> _ =
-        |fixture| head::with_values(fixture, &[b"a\tb", b"\xff\xfe", "h\u{e9}".as_bytes(), b""]);
+    let values = |it: &Fixture| head::with_values(it, &[b"a\tb", b"\xff\xfe", b"h\xc3\xa9", b""]);
     each(case.clone(), Status(200), values).await?;
     each(case.clone(), Status(405), |fixture| head::posts_with(fixture, &["post", "BREW"])).await?;
     let hosts = |fixture: &Fixture| head::faulty_hosts(fixture.get(), |request| request.head());
@@ -88,7 +85,7 @@ async fn beside_many(fixture: Fixture) -> Result {
 async fn pace_status(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let mut socket = fixture.send(b"").await?;
-    drip(&fixture, &mut socket, &fixture.whole_post()).await?;
+    pace::drip(&fixture, &mut socket, &fixture.whole_post()).await?;
     socket.response().await?.status(201)?;
     socket.send([fixture.get().head(), fixture.get().head()].concat()).await?;
     for _ in 0..2 {

@@ -1,14 +1,13 @@
-//! Requests that no HTTP client would send, byte by byte. What HTTP leaves to the server is open
-//! here too. What no server may do is carry out a request it should refuse, answer twice, answer
-//! with a server error, or stop serving others.
-//!
-//! Most scenarios are a table: requests, and what must become of each of them.
+//! What the scenarios of this folder share: requests that no HTTP client would send, byte by byte,
+//! and what must become of each of them. What HTTP leaves to the server is open here too. What no
+//! server may do is carry out a request it should refuse, answer twice, answer with a server error,
+//! or stop serving others.
 
 use std::fmt::Display;
 
 use crate::exchange::RawExchange;
 use crate::ledger::Resource;
-use crate::scenarios::prelude::*;
+pub(in crate::scenarios) use crate::scenarios::prelude::*;
 use crate::target::Auth;
 pub(super) use crate::wire::raw::{RawRequest, Received, Socket};
 
