@@ -4,9 +4,8 @@ pub(super) mod framing;
 pub(super) mod head;
 mod json;
 pub(super) mod pace;
-pub(super) mod paths;
-pub(super) mod raw;
+pub(super) mod prelude;
 
 use crate::Scenario;
 
-pub(super) const ALL: &[&[Scenario]] = &[framing::ALL, head::ALL, paths::ALL, pace::ALL, json::ALL];
+pub(super) const ALL: &[&[Scenario]] = &[framing::ALL, head::ALL, pace::ALL, json::ALL];

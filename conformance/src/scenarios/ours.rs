@@ -1,7 +1,6 @@
 //! What the reference server chose where the specification is silent. Nothing in the other two
 //! folders may depend on it.
 
-mod bodies;
 mod contents;
 mod cursors;
 mod envelope;
@@ -38,7 +37,6 @@ pub(super) const ALL: &[&[Scenario]] = &[
     keys::ALL,
     key_life::ALL,
     errors::ALL,
-    bodies::ALL,
     raw::ALL,
     races::ALL,
 ];

@@ -1,12 +1,8 @@
 //! Where a body ends: lengths that cannot be, twice, or beside chunks (RFC 9112, section 6.3);
 //! chunks, well formed and not (sections 6.1 and 7.1); and bodies of another type.
 
-use super::raw::Expect::{Bodyless, Ignored, NamesBody, Refused, Status};
-use super::raw::{
-    Fixture, Sample, answer, answered, chunked, each, nothing_follows, sample, succeeded,
-    unless_busy,
-};
-use crate::scenarios::prelude::*;
+use super::prelude::Expect::{Ignored, Refused};
+use super::prelude::*;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
@@ -29,105 +25,88 @@ pub(crate) const ALL: &[Scenario] = &[
         "What follows a body without being a request is not carried out and spoils nothing" },
     http! { "raw.body.on-get-and-delete" ["HT-22"] [HttpOne] on_get_and_delete,
         "A body on GET and DELETE is ignored or refused, and is no second request" },
-    http! { "raw.body.two-types" ["HT-23"] [HttpOne] |case| two_types(case, None),
+    http! { "raw.body.two-types" ["HT-23"] [HttpOne] under_two_types,
         "A request with two content types is carried out whole or not at all" },
     http! { "raw.body.other-types" ["HT-24"] other_types,
         "A body of another type or of none is carried out whole or refused" },
 ];
 
-pub(crate) const CHUNKED: &str = "Transfer-Encoding: chunked";
+const CHUNKED: &str = "Transfer-Encoding: chunked";
 
 pub(crate) fn length(bytes: usize) -> String {
     format!("Content-Length: {bytes}")
 }
 
+/// The body of the fixture in one chunk.
+fn one_chunk(Fixture { body, .. }: &Fixture) -> String {
+    format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
+}
+
 pub(crate) fn faulty_lengths(fixture: &Fixture) -> Vec<Sample> {
-    let body = fixture.body();
-    let right = body.len();
-    let forms = format!(
-        "+{right};-{right};0x{right:x};{right}.0;{right} {right};{right}, {};{right}x;x;\
-         99999999999999999999999;18446744073709551616",
-        right + 1
+    let right = fixture.body.len();
+    let (less, more, far) = (right - 1, right + 1, right + 100);
+    let values = format!(
+        "+{right};-{right};0x{right:x};{right}.0;{right} {right};{right}, {more};{right}x;x;\
+         99999999999999999999999;18446744073709551616;{right}\r\nContent-Length: {less};\
+         {less}\r\nContent-Length: {right};{right}\r\nContent-Length: {far}"
     );
-    let forms = forms.split(';').map(|value| {
-        let request = fixture.typed().line(format!("Content-Length: {value}"));
-        sample(format!("the length {value}"), request.body(&body))
-    });
-    let pairs = [(right, right - 1), (right - 1, right), (right, right + 100)];
-    let pairs = pairs.map(|(first, second)| {
-        let request = fixture.typed().line(length(first)).line(length(second));
-        sample(format!("the lengths {first} and {second}"), request.body(&body))
-    });
-    forms.chain(pairs).collect()
+    samples(values.split(';'), |value| {
+        fixture.typed().line(format!("Content-Length: {value}")).body(&fixture.body)
+    })
 }
 
 fn beside_chunks(fixture: &Fixture) -> Vec<Sample> {
     let body = [b"0\r\n\r\n".to_vec(), fixture.whole_post()].concat();
     let length = length(body.len());
-    let row = |[first, second]: [&str; 2]| {
-        let request = fixture.typed().line(first).line(second);
-        sample(format!("{first} before {second}"), request.body(&body))
-    };
-    [[CHUNKED, &length], [&length, CHUNKED]].map(row).into()
+    let lines = [format!("{CHUNKED}\r\n{length}"), format!("{length}\r\n{CHUNKED}")];
+    samples(lines, |lines| fixture.typed().line(lines.as_str()).body(&body))
 }
 
 async fn chunks_behind(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let request = fixture.typed().line(length(4)).line(CHUNKED);
-    let first = request.body(chunked(&fixture.body()));
+    let first = request.body(one_chunk(&fixture));
     let mut socket = fixture.send([first, fixture.whole_post()].concat()).await?;
     let received = answered(socket.next().await?)?;
     nothing_follows(socket).await?;
     fixture.has_created(usize::from(succeeded(&received))).await
 }
 
-/// A request with this chunked body. Its beginning is what a failure shows.
-pub(crate) fn in_chunks(fixture: &Fixture, body: &str) -> Sample {
-    let what = format!("the chunks {}", body.get(..24).unwrap_or(body).escape_default());
-    sample(what, fixture.typed().line(CHUNKED).body(body))
-}
-
 pub(crate) fn faulty_chunks(fixture: &Fixture) -> Vec<Sample> {
-    let body = fixture.body();
-    let length = body.len();
+    let body = &fixture.body;
+    let (length, less, more) = (body.len(), body.len() - 3, body.len() + 1);
     let sizes = format!(
         "zz;-1;;\u{a0};10000000000000000000000000000001a;1 a;g;0x1a;0x{length:x};+{length:x};\
-         1{length:016x};{:x};{:x}",
-        length - 3,
-        length + 1
+         1{length:016x};{less:x};{more:x}"
     );
-    let row = |size| in_chunks(fixture, &format!("{size}\r\n{body}\r\n0\r\n\r\n"));
-    sizes.split(';').map(row).collect()
+    samples(sizes.split(';'), |size| {
+        fixture.typed().line(CHUNKED).body(format!("{size}\r\n{body}\r\n0\r\n\r\n"))
+    })
 }
 
 fn no_last_chunk(fixture: &Fixture) -> Vec<Sample> {
-    let whole = chunked(&fixture.body());
-    let row = |missing| {
-        let part = &whole[..whole.len() - missing];
-        sample(format!("{missing} bytes are missing"), fixture.typed().line(CHUNKED).body(part))
-    };
-    [2, 4, 5, 6, 20].map(row).into()
+    let whole = one_chunk(fixture);
+    samples([2, 4, 5, 6, 20], |missing| {
+        fixture.typed().line(CHUNKED).body(&whole[..whole.len() - missing])
+    })
 }
 
 pub(crate) fn other_codings(fixture: &Fixture) -> Vec<Sample> {
     let codings = ["xchunked", "chunked, x-unknown", "x-unknown", "chunked, identity"];
-    let row = |coding| {
-        let request = fixture.typed().line(format!("Transfer-Encoding: {coding}"));
-        sample(format!("the coding {coding}"), request.body(chunked(&fixture.body())))
-    };
-    codings.map(row).into()
+    let request = |coding: &_| fixture.typed().line(format!("Transfer-Encoding: {coding}"));
+    samples(codings, |coding| request(coding).body(one_chunk(fixture)))
 }
 
 /// A body in chunks of a few bytes, some with extensions, and lines after them.
 pub(crate) fn well_formed(fixture: &Fixture) -> Vec<Sample> {
     let mut chunks = String::new();
-    for (at, piece) in fixture.body().as_bytes().chunks(7).enumerate() {
+    for (at, piece) in fixture.body.as_bytes().chunks(7).enumerate() {
         let extension = ["", ";a", ";a=b", ";a=\"b c\""][at % 4];
         let (zeros, piece) = (["", "00"][at % 2], String::from_utf8_lossy(piece));
         chunks.push_str(&format!("{zeros}{:X}{extension}\r\n{piece}\r\n", piece.len()));
     }
     chunks.push_str("0\r\nX-After: all\r\n\r\n");
-    vec![in_chunks(fixture, &chunks)]
+    samples(["small chunks"], |_| fixture.typed().line(CHUNKED).body(&chunks))
 }
 
 async fn taken_whole(fixture: Fixture) -> Result {
@@ -140,44 +119,34 @@ async fn taken_whole(fixture: Fixture) -> Result {
     Ok(())
 }
 
-pub(crate) async fn status(case: Case) -> Result {
-    each(case.clone(), Bodyless(400), faulty_lengths).await?;
-    each(case.clone(), NamesBody, faulty_chunks).await?;
-    each(case.clone(), Bodyless(400), other_codings).await?;
-    each(case.clone(), Status(201), well_formed).await?;
-    two_types(case, Some(415)).await
-}
-
-fn too_short_by(fixture: &Fixture, missing: usize) -> Sample {
-    let body = fixture.body();
-    let request = fixture.typed().line(length(body.len() + missing)).body(body);
-    sample(format!("{missing} bytes are missing"), request)
+fn too_short_by<const N: usize>(fixture: &Fixture, missing: [usize; N]) -> Vec<Sample> {
+    let line = |missing| length(fixture.body.len() + missing);
+    samples(missing, |missing| fixture.typed().line(line(*missing)).body(&fixture.body))
 }
 
 async fn too_short(case: Case) -> Result {
-    let rows = |fixture: &Fixture| [1, 100, 100_000].map(|some| too_short_by(fixture, some)).into();
-    each(case.clone(), Ignored, rows).await?;
+    each(case.clone(), Ignored, |fixture| too_short_by(fixture, [1, 100, 100_000])).await?;
     each(case.clone(), Ignored, no_last_chunk).await?;
     // The client that has gone without a word leaves nothing either.
     let fixture = Fixture::new(&case).await?;
-    drop(fixture.send(too_short_by(&fixture, 1).1).await?);
+    for (_, request) in too_short_by(&fixture, [1]) {
+        drop(fixture.send(request).await?);
+    }
     fixture.has_created(0).await
 }
 
 async fn rubbish_behind(case: Case) -> Result {
     for rubbish in ["}\r\n\r\n", "\0\0\0\0\r\n\r\n", "POST\r\n\r\n", "0\r\n\r\n"] {
-        let created = unless_busy(case.clone(), |fixture| created_before(fixture, rubbish)).await;
-        check::with_context(json_text(&rubbish), created)?;
+        let created = unless_busy(case.clone(), |fixture| async move {
+            let request = [&fixture.whole_post(), rubbish.as_bytes()].concat();
+            let mut socket = fixture.send(request).await?;
+            socket.response().await?.status(201)?;
+            nothing_follows(socket).await?;
+            fixture.has_created(1).await
+        });
+        check::with_context(json_text(&rubbish), created.await)?;
     }
     Ok(())
-}
-
-async fn created_before(fixture: Fixture, rubbish: &str) -> Result {
-    let request = [fixture.whole_post(), rubbish.as_bytes().to_vec()].concat();
-    let mut socket = fixture.send(request).await?;
-    socket.response().await?.status(201)?;
-    nothing_follows(socket).await?;
-    fixture.has_created(1).await
 }
 
 async fn on_get_and_delete(case: Case) -> Result {
@@ -193,25 +162,20 @@ async fn on_get_and_delete(case: Case) -> Result {
     Ok(())
 }
 
-pub(crate) const JSON: &str = "application/json";
-
-pub(crate) async fn sent_under(fixture: &Fixture, types: [&str; 2]) -> Result<ApiResponse> {
-    let body = fixture.body();
-    let line = |one: &str| format!("Content-Type: {one}");
-    let request = fixture.post().line(line(types[0])).line(line(types[1])).line(length(body.len()));
-    answer(&mut fixture.send(request.body(body)).await?).await
+pub(crate) fn two_types(fixture: &Fixture) -> Vec<Sample> {
+    let (json, text, length) = ("application/json", "text/plain", length(fixture.body.len()));
+    let pairs = [[json, json], [json, text], [text, json]];
+    let lines = pairs.map(|pair| pair.map(|kind| format!("Content-Type: {kind}")).join("\r\n"));
+    samples(lines, |lines| {
+        fixture.post().line(lines.as_str()).line(length.as_str()).body(&fixture.body)
+    })
 }
 
-/// Requests with two types are carried out or refused, and answered with this status if it is given.
-pub(crate) async fn two_types(case: Case, status: Option<u16>) -> Result {
+async fn under_two_types(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let mut created = 0;
-    for types in [[JSON, JSON], [JSON, "text/plain"], ["text/plain", JSON]] {
-        let reply = sent_under(&fixture, types).await?;
-        if let Some(status) = status {
-            reply.status(status)?;
-        }
-        created += usize::from(reply.is_success());
+    for (_, request) in two_types(&fixture) {
+        created += usize::from(answer(&mut fixture.send(request).await?).await?.is_success());
         fixture.has_created(created).await?;
     }
     Ok(())

@@ -1,13 +1,14 @@
-//! The head of a request: first lines, methods and headers that are not as they should be, or
-//! twice; `Host` and versions of HTTP (RFC 9112, sections 2.3 and 3.2).
+//! The head of a request: malformed and repeated first lines, methods and headers; `Host` and
+//! versions of HTTP (RFC 9112, sections 2.3 and 3.2); oversized heads; and paths and queries with
+//! escapes and invalid UTF-8: an odd spelling of a path may be refused or read as the plain one; it
+//! never reaches another resource.
 
 use tokio::time::timeout;
 
-use super::raw::Expect::{Answered, Bodyless, Refused, Status};
-use super::raw::{
-    Fixture, Received, Sample, answer, answered, each, nothing_follows, sample, unless_busy,
-};
-use crate::scenarios::prelude::*;
+use super::prelude::Expect::{Answered, Refused};
+use super::prelude::*;
+use crate::scenarios::core::auth::main_key;
+use crate::scenarios::core::errors::paths;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
@@ -18,11 +19,14 @@ pub(crate) const ALL: &[Scenario] = &[
     http! { "raw.head.folded" ["HT-08"] [HttpOne] |case| each(case, Answered, folded),
         "A header that goes on in the next line is refused or read as one line" },
     http! { "raw.head.control-bytes" ["HT-09"] [HttpOne]
-        |case| each(case, Answered, |fixture| with_bytes(fixture, &[0, 1, 8, b'\r', 0x1b, 0x7f])),
+        |case| each(case, Answered, |fixture| {
+            with_values(fixture, &[b"a\0b", b"a\x01b", b"a\x08b", b"a\rb", b"a\x1bb", b"a\x7fb"])
+        }),
         "Control bytes in a header's value bring no server error" },
     http! { "raw.head.no-header" ["HT-06"] [HttpOne] |case| each(case, Answered, odd_heads),
         "Lines of a head that are no header, and first lines that are none, bring no server error" },
-    http! { "raw.host.faulty" ["HT-10"] [HttpOne] |case| each(case, Refused, faulty_hosts),
+    http! { "raw.host.faulty" ["HT-10"] [HttpOne]
+        |case| each(case, Refused, |it| faulty_hosts(it.post(), |post| post.json(&it.body))),
         "An HTTP/1.1 request without Host, with two, or with one that cannot be is not carried out" },
     http! { "raw.host.absolute" ["HT-11"] [HttpOne] |case| unless_busy(case, whole_address),
         "A first line with the whole address is read as the path alone" },
@@ -32,12 +36,25 @@ pub(crate) const ALL: &[Scenario] = &[
         |case| each(case, Refused, |fixture| posts_with(fixture, &["post", "Post", "pOST"])),
         "A method in small letters is another method: it is not carried out" },
     http! { "raw.method.unknown" ["HT-16"] [HttpOne]
-        |case| each(case, Refused, |fixture| posts_with(fixture, UNKNOWN_METHODS)),
+        |case| each(case, Refused, |it| posts_with(it, &["BREW", "POSTX", "MKCOL", "PROPFIND", "X"])),
         "Unknown methods are refused" },
     http! { "raw.method.override" ["HT-19"] override_ignored,
         "A method in a header does not take the place of the one in the first line" },
     http! { "raw.method.head" ["HT-17"] [HttpOne] head,
         "The answer to HEAD has no body, so that the next answer can be read" },
+    http! { "errors.method.head-and-options" ["HT-18"] head_and_options,
+        "HEAD and OPTIONS on any path bring no server error and change nothing" },
+    http! { "raw.path.odd-spelling" ["HT-24"] [HttpOne] odd_spelling,
+        "An oddly spelt path is refused or read as the plain one" },
+    http! { "raw.query.odd-cursor" ["HT-24"] [HttpOne] odd_cursor,
+        "A cursor of odd bytes brings no server error" },
+    http! { "raw.size.header" ["HT-13"] [HttpOne] |case| each(case, Answered, large_headers),
+        "Headers of 64 KiB and 1 MiB, and 1000 and 10000 of them, bring no server error" },
+    http! { "raw.size.first-line" ["HT-14"] [HttpOne]
+        |case| each(case, Answered, |it| samples([64 * KIB, MIB], |size| long_query(it, *size))),
+        "A query of 64 KiB and one of 1 MiB are taken or refused, and others are served" },
+    http! { "raw.size.key" ["HT-13"] [HttpOne] |case| each(case, Refused, long_key),
+        "A key of 8 KiB is answered 401, or refused for its size" },
 ];
 
 /// Each account has a vault, and the list may show only that of the key it was answered under.
@@ -62,70 +79,45 @@ async fn two_accounts(case: Case) -> Result {
 
 fn spaces(fixture: &Fixture) -> Vec<Sample> {
     let lines = ["X-Odd : a", "X-Odd\t: a", "Content-Type : application/json"];
-    lines.map(|line| sample(line, fixture.post().line(line).json(&fixture.body()))).into()
+    samples(lines, |line| fixture.post().line(*line).json(&fixture.body))
 }
 
-pub(crate) fn odd_value(fixture: &Fixture, value: &[u8]) -> Sample {
-    let line = [b"X-Odd: ", value].concat();
-    sample(format!("the value {}", value.escape_ascii()), fixture.get().line(line).head())
+/// Requests with each of these values of a header.
+pub(crate) fn with_values(fixture: &Fixture, values: &[&[u8]]) -> Vec<Sample> {
+    let lines = values.iter().map(|value| [b"X-Odd: ", *value].concat());
+    let request =
+        |line: Vec<u8>| (line.escape_ascii().to_string(), fixture.get().line(line).head());
+    lines.map(request).collect()
 }
 
 fn folded(fixture: &Fixture) -> Vec<Sample> {
-    let key = format!("Authorization: Bearer\r\n {}", fixture.case.target().config.api_key);
-    let in_the_key = fixture.get().without("Authorization").line(key);
-    vec![
-        odd_value(fixture, b"a\r\n b"),
-        odd_value(fixture, b"a\r\n\tb"),
-        sample("within the key", in_the_key.head()),
-    ]
-}
-
-pub(crate) fn with_bytes(fixture: &Fixture, bytes: &[u8]) -> Vec<Sample> {
-    bytes.iter().map(|byte| odd_value(fixture, &[b'a', *byte, b'b'])).collect()
-}
-
-pub(crate) fn beyond_ascii(fixture: &Fixture) -> Vec<Sample> {
-    let values = ["a\tb".as_bytes(), b"\xff\xfe", "h\u{e9}".as_bytes(), b""];
-    values.map(|value| odd_value(fixture, value)).into()
+    let key = format!("Authorization: Bearer\r\n {}", main_key(&fixture.case));
+    let in_the_key = fixture.get().without("Authorization").line(key).head();
+    let in_values = with_values(fixture, &[b"a\r\n b", b"a\r\n\tb"]);
+    [in_values, samples(["within the key"], |_| in_the_key.clone())].concat()
 }
 
 pub(crate) fn odd_heads(fixture: &Fixture) -> Vec<Sample> {
-    let lines = [
-        ("no colon", "Odd"),
-        ("no name", ": a"),
-        ("a space in the name", "X Odd: a"),
-        ("a bracket in the name", "X(: a"),
-    ];
-    let lines = lines.map(|(what, line)| sample(what, fixture.get().line(line).head()));
-    let first_lines = [
-        ("two spaces", "GET ", "GET  "),
-        ("another protocol", "HTTP/1.1", "SPDY/1"),
-        ("a version that is none", "HTTP/1.1", "HTTP/9.9"),
-        ("a method that is none", "GET", "G@T"),
-        ("no version", "HTTP/1.1", ""),
-    ];
-    let first_lines =
-        first_lines.map(|(what, from, to)| sample(what, fixture.get().replace(from, to).head()));
-    lines.into_iter().chain(first_lines).collect()
+    let lines = ["Odd", ": a", "X Odd: a", "X(: a"];
+    let lines = samples(lines, |line| fixture.get().line(*line).head());
+    let in_first_line = |[from, to]: [&str; 2]| {
+        (format!("{to:?} for {from:?}"), fixture.get().replace(from, to).head())
+    };
+    let protocols = ["SPDY/1", "HTTP/9.9", ""].map(|other| ["HTTP/1.1", other]);
+    let methods = [["GET ", "GET  "], ["GET", "G@T"]].into_iter();
+    lines.into_iter().chain(methods.chain(protocols).map(in_first_line)).collect()
 }
 
-pub(crate) fn faulty_heads(fixture: &Fixture) -> Vec<Sample> {
-    let mut heads = odd_heads(fixture);
-    heads.push(odd_value(fixture, b"a\r\n b"));
-    heads.push(sample("a space before the colon", fixture.get().line("X-Odd : a").head()));
-    heads.extend(with_bytes(fixture, &[0, 1, b'\r', 0x7f]));
-    heads
-}
-
-pub(crate) const OTHER_HOST: &str = "Host: other.example";
-pub(crate) const FAULTY_HOSTS: [&str; 4] = ["Host: a b", "Host: a/b", "Host: [::1", "Host: a@b:1"];
-
-fn faulty_hosts(fixture: &Fixture) -> Vec<Sample> {
-    let faulty = FAULTY_HOSTS.map(|line| (line, fixture.post().without("Host").line(line)));
-    let none = ("no Host", fixture.post().without("Host"));
-    let two = ("two Hosts", fixture.post().line(OTHER_HOST));
-    let all = faulty.into_iter().chain([none, two]);
-    all.map(|(what, request)| sample(what, request.json(&fixture.body()))).collect()
+/// A GET or a POST with each `Host` that cannot be, with none, and with two.
+pub(crate) fn faulty_hosts(
+    request: RawRequest,
+    whole: impl Fn(RawRequest) -> Vec<u8>,
+) -> Vec<Sample> {
+    let faulty = ["Host: a b", "Host: a/b", "Host: [::1", "Host: a@b:1"];
+    let mut all = samples(faulty, |line| whole(request.clone().without("Host").line(*line)));
+    all.push(("no Host".to_owned(), whole(request.clone().without("Host"))));
+    all.push(("two Hosts".to_owned(), whole(request.line("Host: other.example"))));
+    all
 }
 
 async fn whole_address(fixture: Fixture) -> Result {
@@ -151,29 +143,8 @@ async fn http_1_0(case: Case) -> Result {
     }
 }
 
-pub(crate) async fn status(case: Case) -> Result {
-    each(case.clone(), Bodyless(400), faulty_heads).await?;
-    each(case.clone(), Status(200), beyond_ascii).await?;
-    each(case.clone(), Status(405), |fixture| posts_with(fixture, &["post", "BREW"])).await?;
-    let fixture = Fixture::new(&case).await?;
-    let faulty = FAULTY_HOSTS.map(|line| fixture.get().without("Host").line(line));
-    let others = [fixture.get().without("Host"), fixture.get().line(OTHER_HOST)];
-    for request in faulty.into_iter().chain(others) {
-        let mut socket = fixture.send(request.head()).await?;
-        let reply = socket.response().await?;
-        let text = reply.status(400)?.string("/error")?;
-        reply.ensure(text.contains("Host"), "an error that names Host", text)?;
-        nothing_follows(socket).await?;
-    }
-    let old = fixture.get().replace("HTTP/1.1", "HTTP/1.0").without("Host");
-    fixture.check(Status(200), &old.head()).await
-}
-
-const UNKNOWN_METHODS: &[&str] = &["BREW", "POSTX", "MKCOL", "PROPFIND", "X"];
-
 pub(crate) fn posts_with(fixture: &Fixture, methods: &[&str]) -> Vec<Sample> {
-    let request = |method| fixture.post().replace("POST", method).json(&fixture.body());
-    methods.iter().map(|method| sample(*method, request(method))).collect()
+    samples(methods, |method| fixture.post().replace("POST", method).json(&fixture.body))
 }
 
 async fn override_ignored(case: Case) -> Result {
@@ -187,7 +158,7 @@ async fn override_ignored(case: Case) -> Result {
     check::with_context("_method", vault.read().await).map(drop)
 }
 
-pub(crate) async fn head(case: Case) -> Result {
+async fn head(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
     let mut seen = 0;
     for path in ["/prompts", "/vaults", "/vaults/0"] {
@@ -207,4 +178,86 @@ pub(crate) async fn head(case: Case) -> Result {
         return Err(Failure::skipped("no connection went on after the answer to HEAD"));
     }
     Ok(())
+}
+
+pub(crate) fn spellings(fixture: &Fixture) -> Vec<Sample> {
+    // `%3` before a digit is that digit escaped.
+    const FORMS: &str = "/%76aults/ID /vaults%2fID /vaults%2FID /vaults/%3ID /./vaults/ID \
+        /vaults/../vaults/ID /vaults/%2e%2e/vaults/ID /%2e%2e/v1/vaults/ID /vaults/ID/. /vaults\\ID \
+        /vaults/ID;a=b /vaults/ID%20 /vaults/+ID /vaults/0ID";
+    let paths = FORMS.split(' ').map(|form| form.replace("ID", &fixture.vault.to_string()));
+    samples(paths, |path| fixture.case.raw_request(&Method::GET, path).head())
+}
+
+async fn odd_spelling(case: Case) -> Result {
+    let fixture = Fixture::new(&case).await?;
+    for (path, request) in spellings(&fixture) {
+        let received = fixture.send(request).await?.next().await?;
+        let Received::Response(reply) = received else { continue };
+        // Some servers send a client on to the plain spelling.
+        if reply.is_success() {
+            check::with_context(&path, reply.equals("/data/id", fixture.vault))?;
+        } else if !matches!(reply.status_code(), 301 | 307 | 308) {
+            check::with_context(&path, refused(Received::Response(reply)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Invalid UTF-8, invalid escapes and a zero byte.
+pub(crate) const ODD_ESCAPES: [&str; 6] = ["%ff", "%c3%28", "%ed%a0%80", "%", "%zz", "%00"];
+
+async fn odd_cursor(case: Case) -> Result {
+    // A target that refuses everything proves nothing.
+    case.wire().get("/prompts?limit=1").await?.status(200)?.array("/data")?;
+    let cursors = |fixture: &Fixture| {
+        let others = ["", "%20", "a%00b", "%f0%9f%98%80", "..%2f..", "'%22%3b--"];
+        let cursors = ODD_ESCAPES.into_iter().chain(others);
+        let paths = cursors.map(|odd| format!("/prompts?limit=1&cursor={odd}"));
+        samples(paths, |path| fixture.case.raw_request(&Method::GET, path).head())
+    };
+    each(case, Answered, cursors).await
+}
+
+pub(crate) const KIB: usize = 1024;
+pub(crate) const MIB: usize = 1024 * KIB;
+
+pub(crate) fn many_headers(fixture: &Fixture, count: usize) -> Vec<u8> {
+    let lines = (0..count).map(|number| format!("X-Odd-{number}: a"));
+    lines.fold(fixture.get(), RawRequest::line).head()
+}
+
+pub(crate) fn long_query(fixture: &Fixture, length: usize) -> Vec<u8> {
+    let path = format!("/vaults/{}?odd={}", fixture.vault, "a".repeat(length));
+    fixture.case.raw_request(&Method::GET, &path).head()
+}
+
+pub(crate) fn long_header(fixture: &Fixture, length: usize) -> Vec<u8> {
+    fixture.get().line(format!("X-Odd: {}", "a".repeat(length))).head()
+}
+
+fn large_headers(fixture: &Fixture) -> Vec<Sample> {
+    let long = samples([64 * KIB, MIB], |length| long_header(fixture, *length));
+    [long, samples([1000, 10_000], |count| many_headers(fixture, *count))].concat()
+}
+
+fn long_key(fixture: &Fixture) -> Vec<Sample> {
+    let key = format!("{}{}", main_key(&fixture.case), "a".repeat(8 * KIB));
+    let request = fixture.post().without("Authorization");
+    let request = request.line(format!("Authorization: Bearer {key}"));
+    vec![("a long key".to_owned(), request.json(&fixture.body))]
+}
+
+async fn head_and_options(case: Case) -> Result {
+    let wire = case.wire();
+    let (ids, all) = paths(&case).await?;
+    let before = ids.state(&wire).await?;
+    for path in all.iter().map(|endpoint| &endpoint.path).collect::<BTreeSet<_>>() {
+        for method in [Method::HEAD, Method::OPTIONS] {
+            let reply = wire.call(method, path).send().await?;
+            let status = reply.status_code();
+            reply.ensure(matches!(status, 200..=499 | 501), "no server error", status)?;
+        }
+    }
+    check::equal("what was there", &ids.state(&wire).await?, &before)
 }

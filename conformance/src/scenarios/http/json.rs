@@ -1,9 +1,6 @@
-//! JSON at its edges: keys twice, depth, numbers, escapes, and what is nearly JSON.
+//! Unusual JSON: repeated keys, depth, numbers, escapes, and other dialects.
 
-use std::fmt::Write as _;
-
-use super::raw::{Expect, Fixture};
-use crate::scenarios::prelude::*;
+use super::prelude::*;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
@@ -18,10 +15,10 @@ pub(crate) const ALL: &[Scenario] = &[
     http! { "raw.json.no-utf-8" ["HT-24"] |case| odd_texts(case, NO_UTF_8),
         "A body that is no UTF-8 is refused or its bytes are replaced; the answer is JSON" },
     http! { "raw.json.broken" ["HT-24"]
-        |case| odd_bodies(case, broken, |what, reply| reply.is_client_error(what).map(|_| false)),
+        |case| odd_bodies(case, BROKEN, |what, reply| reply.is_client_error(what).map(|_| false)),
         "A body that is no JSON is refused, and nothing is made of its readable part" },
     http! { "raw.json.nearly" ["HT-24"]
-        |case| odd_bodies(case, nearly, |what, reply| check::with_context(what, no_server_error(reply))),
+        |case| odd_bodies(case, NEARLY_JSON, |what, reply| check::with_context(what, no_server_error(reply))),
         "Comments, commas at the end and other dialects are read whole or refused" },
 ];
 
@@ -56,12 +53,9 @@ async fn deep(case: Case) -> Result {
     for levels in [100, 10_000, 1_000_000] {
         let arrays = "[".repeat(levels) + &"]".repeat(levels);
         let objects = r#"{"a":"#.repeat(levels) + "1" + &"}".repeat(levels);
-        let open = "[".repeat(levels);
-        for value in [&arrays, &objects, &open] {
-            let mut body = fixture.body();
-            body.pop();
-            let _ = write!(body, r#","odd":{value}}}"#);
-            for body in [&body, value] {
+        for value in [&arrays, &objects, &"[".repeat(levels)] {
+            let within = format!(r#"{},"odd":{value}}}"#, fixture.body.trim_end_matches('}'));
+            for body in [&within, value] {
                 let request = fixture.post().json(body);
                 let answered = fixture.check(Expect::Answered, &request).await;
                 check::with_context(format!("{levels} levels"), answered)?;
@@ -110,50 +104,28 @@ async fn odd_texts(case: Case, odd: &[&[u8]]) -> Result {
     Ok(())
 }
 
-/// Sends bodies that are made from a right one and from that without its last brace.
+/// Sends bodies in which BODY is a right one, and OPEN that without its last brace.
 /// A prompt is created if `created` says so, and none otherwise.
 async fn odd_bodies(
     case: Case,
-    bodies: fn(&str, &str) -> Vec<(&'static str, String)>,
+    bodies: &str,
     created: fn(&str, &ApiResponse) -> Result<bool>,
 ) -> Result {
     let fixture = Fixture::new(&case).await?;
-    let body = fixture.body();
+    let (body, open) = (&fixture.body, fixture.body.trim_end_matches('}'));
+    let quoted = [json!(body).to_string(), body.replace('"', "'")];
     let mut count = 0;
-    for (what, odd) in bodies(&body, body.trim_end_matches('}')) {
+    for what in bodies.split(" ~ ") {
+        let odd = what.replace("IN-QUOTES", &quoted[0]).replace("SINGLE-QUOTES", &quoted[1]);
+        let odd = odd.replace("BODY", body).replace("OPEN", open);
         count += usize::from(created(what, &case.wire().post_written("/prompts", odd).await?)?);
         check::with_context(what, fixture.has_created(count).await)?;
     }
     Ok(())
 }
 
-fn broken(body: &str, open: &str) -> Vec<(&'static str, String)> {
-    vec![
-        ("the end is missing", open.to_owned()),
-        ("an open string", open.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned() + "\"7"),
-        ("no value", format!("{open},\"a\":}}")),
-        ("no colon", format!("{open},\"a\" 1}}")),
-        ("words behind", format!("{body} words")),
-        ("a second object", format!("{body}{body}")),
-        ("a bracket behind", format!("{body}]")),
-        ("an unknown escape", format!("{open},\"a\":\"\\x\"}}")),
-        ("a form", "title=t&prompt=p".to_owned()),
-        ("in quotes", json!(body).to_string()),
-        ("in an array", format!("[{body}]")),
-    ]
-}
+const BROKEN: &str = "OPEN ~ OPEN,\"a\":\"7 ~ OPEN,\"a\":} ~ OPEN,\"a\" 1} ~ BODY words ~ BODYBODY ~ \
+    BODY] ~ OPEN,\"a\":\"\\x\"} ~ title=t&prompt=p ~ IN-QUOTES ~ [BODY]";
 
-fn nearly(body: &str, open: &str) -> Vec<(&'static str, String)> {
-    vec![
-        ("a comma at the end", format!("{open},}}")),
-        ("a comment", format!("/* a */{body}")),
-        ("a comment of a line", format!("{body}// a")),
-        ("NaN", format!("{open},\"a\":NaN}}")),
-        ("a byte order mark", format!("\u{feff}{body}")),
-        ("single quotes", body.replace('"', "'")),
-        ("a tab in a string", format!("{open},\"a\":\"\t\"}}")),
-        ("a number with a zero", format!("{open},\"a\":01}}")),
-        ("an unprintable space", format!("{body}\u{c}")),
-        ("a zero byte", format!("{body}\0")),
-    ]
-}
+const NEARLY_JSON: &str = "OPEN,} ~ /* a */BODY ~ BODY// a ~ OPEN,\"a\":NaN} ~ \u{feff}BODY ~ \
+    SINGLE-QUOTES ~ OPEN,\"a\":\"\t\"} ~ OPEN,\"a\":01} ~ BODY\u{c} ~ BODY\0";

@@ -1,10 +1,6 @@
 //! Requests that come slowly, in pieces, ahead of their turn, or not to their end.
 
-use super::raw::{
-    Fixture, Received, Socket, answer, answered, is_refusal, nothing_follows, succeeded,
-    unless_busy,
-};
-use crate::scenarios::prelude::*;
+use super::{framing::length, prelude::*};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
@@ -19,8 +15,8 @@ pub(crate) const ALL: &[Scenario] = &[
 ];
 
 /// Between two pieces; long enough to come in packets of their own.
-pub(crate) const PAUSE: Duration = Duration::from_millis(40);
-pub(crate) const PIECES: usize = 8;
+const PAUSE: Duration = Duration::from_millis(40);
+const PIECES: usize = 8;
 /// After this what came of a request that broke off is there to be seen.
 const SETTLED: Duration = Duration::from_millis(300);
 
@@ -46,9 +42,8 @@ async fn whole_or_not(fixture: &Fixture, first: &[u8], slow: &[u8]) -> Result {
 
 async fn slow(case: Case) -> Result {
     let fixture = Fixture::new(&case).await?;
-    let body = fixture.body();
-    let head = fixture.typed().line(format!("Content-Length: {}", body.len())).head();
-    whole_or_not(&fixture, &head, body.as_bytes()).await?;
+    let head = fixture.typed().line(length(fixture.body.len())).head();
+    whole_or_not(&fixture, &head, fixture.body.as_bytes()).await?;
     let fixture = Fixture::new(&case).await?;
     whole_or_not(&fixture, b"", &fixture.whole_post()).await
 }
@@ -82,32 +77,17 @@ async fn three_ahead(fixture: Fixture) -> Result {
 }
 
 async fn continued(fixture: Fixture) -> Result {
-    let body = fixture.body();
-    let request = fixture.typed().line(format!("Content-Length: {}", body.len()));
+    let request = fixture.typed().line(length(fixture.body.len()));
     let mut socket = fixture.send(request.line("Expect: 100-continue").head()).await?;
     let Received::Response(first) = socket.next_of_any_kind().await? else {
         return Err(socket.failure("an answer", "the end of the connection"));
     };
     let status = first.status_code();
     if status == 100 {
-        socket.send(&body).await?;
+        socket.send(&fixture.body).await?;
         return answer(&mut socket).await?.status(201).map(drop);
     }
     first.ensure(is_refusal(status), "100 or a refusal", status)?;
     nothing_follows(socket).await?;
     fixture.has_created(0).await
-}
-
-pub(crate) async fn status(case: Case) -> Result {
-    let fixture = Fixture::new(&case).await?;
-    let mut socket = fixture.send(b"").await?;
-    drip(&fixture, &mut socket, &fixture.whole_post()).await?;
-    socket.response().await?.status(201)?;
-    socket.send([fixture.get().head(), fixture.get().head()].concat()).await?;
-    for _ in 0..2 {
-        socket.response().await?.status(200)?.equals("/data/promptCount", 1)?;
-    }
-    let request = fixture.typed().without("Authorization").line("Authorization: Bearer none");
-    let request = request.line("Expect: 100-continue").line("Content-Length: 9");
-    fixture.send(request.head()).await?.response().await?.status(401).map(drop)
 }

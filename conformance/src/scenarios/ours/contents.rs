@@ -52,9 +52,8 @@ async fn changes_nothing(case: Case) -> Result {
 
 async fn counts_new(case: Case) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts(4).await?);
-    for (some, added, count) in
-        [(&prompts[..2], 2, 2), (&prompts[..2], 0, 2), (&prompts[1..], 2, 4)]
-    {
+    let [first, last] = [&prompts[..2], &prompts[1..]];
+    for (some, added, count) in [(first, 2, 2), (first, 0, 2), (last, 2, 4)] {
         let reply = vault.add(some).await?;
         reply.status(201)?.equals("/data/added", added)?.equals("/data/promptCount", count)?;
     }
@@ -91,10 +90,7 @@ async fn not_found(case: Case) -> Result {
     removed.remove().await?.status(200)?;
     moved.moved_to(&target).await?;
     let vaults = [&vault, &second, &target];
-    let mut before = Vec::new();
-    for vault in vaults {
-        before.push(vault.entries().await?);
-    }
+    let before = try_join_all(vaults.map(Vault::entries)).await?;
     for member in [pinned, plain] {
         let member = second.membership(member.id, &member.prompt);
         found_by_none(&member, &target, "of another vault").await?;

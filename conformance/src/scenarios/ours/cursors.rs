@@ -3,6 +3,7 @@
 //! nothing there; our server shows each prompt that stays exactly once (S-02).
 
 use crate::fixture::{List, Page, PromptId, Walk};
+use crate::scenarios::core::auth::mistyped;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -59,64 +60,41 @@ async fn mangled(case: Case) -> Result {
     let (vault, _) = case.vault_of(3).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
-    let Some(cursor) = first.next else {
-        return Err(first.reply.failure("a next cursor", "null"));
-    };
-    for changed in mangled_forms(&cursor) {
+    let cursor = first.reply.string("/pagination/nextCursor")?;
+    for changed in mangled_forms(cursor) {
         let reply = list.clone().with("cursor", &changed).get().await?;
-        refused(
-            &reply,
-            &format!("the cursor {} in place of {}", json_text(&changed), json_text(&cursor)),
-        )?;
+        let what = format!("the cursor {} in place of {}", json_text(&changed), json_text(&cursor));
+        reply.is_bad_request_naming("cursor", what)?;
     }
-    other_filters(&case).await
+    // A cursor is refused under other filters.
+    let (vault, _) = case.vault_of(3).await?;
+    let (all, of_vault, of_another) = (case.list(), vault.list(), case.vault().await?.list());
+    let typed = |list: &List, kind: &str| list.clone().with("type", kind);
+    let lists = [&all, &of_vault].map(|list| [list.clone(), typed(list, "text")]).concat();
+    let others = [typed(&all, "image"), typed(&of_vault, "video"), typed(&of_another, "text")];
+    let others = [&lists, &others[..], &[of_another]].concat();
+    for list in &lists {
+        let first = list.clone().limit(1).page().await?;
+        for other in others.iter().filter(|other| other.path() != list.path()) {
+            let reply = other.clone().limit(1).after(&first).get().await?;
+            let what = format!("a cursor of {} with {}", list.path(), other.path());
+            reply.is_bad_request_naming("cursor", what)?;
+        }
+    }
+    Ok(())
 }
 
 /// The cursor changed and cut at each place, or longer, and texts that never were one.
 fn mangled_forms(cursor: &str) -> Vec<String> {
     let others = "abc 1 0 -1 null undefined é 😀 ../.. = AAAA % eyJpZCI6MX0";
-    let others = others.split(' ').chain(["\u{0}", " "]).map(str::to_owned);
-    let mut forms: Vec<String> = others.collect();
-    let chars: Vec<char> = cursor.chars().collect();
-    for at in 0..chars.len() {
-        let mut changed = chars.clone();
-        changed[at] = if chars[at] == 'A' { 'B' } else { 'A' };
-        forms.push(changed.into_iter().collect());
-        if at > 0 {
-            forms.push(chars[..at].iter().collect());
-        }
-    }
-    forms.extend([
-        format!("{cursor}A"),
-        format!("{cursor}="),
-        format!("A{cursor}"),
-        format!("{cursor}{cursor}"),
-        format!("{cursor} "),
-        "A".repeat(4000),
-    ]);
-    forms
-}
-
-async fn other_filters(case: &Case) -> Result {
-    let (vault, _) = case.vault_of(3).await?;
-    let (all, of_vault, of_another) = (case.list(), vault.list(), case.vault().await?.list());
-    let typed = |list: &List, kind: &str| list.clone().with("type", kind);
-    let lists = [all.clone(), typed(&all, "text"), of_vault.clone(), typed(&of_vault, "text")];
-    let mut others = lists.to_vec();
-    others.extend([
-        typed(&all, "image"),
-        typed(&of_vault, "video"),
-        of_another.clone(),
-        typed(&of_another, "text"),
-    ]);
-    for list in &lists {
-        let first = list.clone().limit(1).page().await?;
-        for other in others.iter().filter(|other| other.path() != list.path()) {
-            let reply = other.clone().limit(1).after(&first).get().await?;
-            refused(&reply, &format!("a cursor of {} with {}", list.path(), other.path()))?;
-        }
-    }
-    Ok(())
+    let others = others.split(' ').chain(["\0", " "]).map(str::to_owned);
+    let length = cursor.chars().count();
+    let changed = (0..length).map(|place| mistyped(cursor, place));
+    let cut = (1..length).map(|count| cursor.chars().take(count).collect());
+    let longer = [["", "A"], ["", "="], ["A", ""], [cursor, ""], ["", " "]];
+    let longer = longer.map(|[before, after]| format!("{before}{cursor}{after}"));
+    let long = longer.into_iter().chain(["A".repeat(4000)]);
+    others.chain(changed).chain(cut).chain(long).collect()
 }
 
 async fn refused_of_another_account(case: Case) -> Result {
@@ -124,11 +102,7 @@ async fn refused_of_another_account(case: Case) -> Result {
     owner.vault_of(2).await?;
     let first = owner.list().limit(1).page().await?;
     let reply = case.list().limit(1).after(&first).get().await?;
-    refused(&reply, "a cursor of another account")
-}
-
-fn refused(reply: &ApiResponse, what: &str) -> Result {
-    reply.is_bad_request(what)?.string("/details/cursor").map(drop)
+    reply.is_bad_request_naming("cursor", "a cursor of another account").map(drop)
 }
 
 async fn delete_all(case: &Case, prompts: &[impl PromptId]) -> Result {
@@ -149,12 +123,7 @@ async fn deleted(case: Case) -> Result {
     walk.expect_once([1, 2, 3, 5].map(|n| &prompts[n]))?;
     walk.pages.remove(0);
     check::equal("deleted prompts after the first page", &walk.among(gone), &vec![])?;
-    cursor_entries_deleted(&case).await?;
-    taken_out(&case).await
-}
-
-/// The entries before each page, and in the end all that follow.
-async fn cursor_entries_deleted(case: &Case) -> Result {
+    // The entries before each page, and in the end all that follow.
     let (vault, prompts) = case.vault_of(6).await?;
     let delete = |page: &Page| {
         let (case, ids) = (case.clone(), page.ids.clone());
@@ -164,12 +133,10 @@ async fn cursor_entries_deleted(case: &Case) -> Result {
     let (vault, prompts) = case.vault_of(3).await?;
     let list = vault.list().limit(1);
     let first = list.page().await?;
-    delete_all(case, &prompts).await?;
+    delete_all(&case, &prompts).await?;
     let rest = list.after(&first).page().await?;
-    check::equal("ids and next cursor", &(rest.ids, rest.next), &(vec![], None))
-}
-
-async fn taken_out(case: &Case) -> Result {
+    check::equal("ids and next cursor", &(rest.ids, rest.next), &(vec![], None))?;
+    // Entries that are removed from the vault, or no longer have the type.
     let vault = case.vault().await?;
     let mut members = vault.fill(5).await?;
     let list = vault.list().with("type", "text").limit(1);
@@ -236,11 +203,7 @@ async fn at_once(case: Case) -> Result {
 async fn walk_to(case: &Case, oldest: &Prompt) -> Result<Walk> {
     let list = case.list().limit(5);
     let mut walk = Walk::from(list.page().await?);
-    while walk.last().ids.iter().all(|id| *id >= oldest.id) {
-        if !walk.advance(&list).await? {
-            break;
-        }
-    }
+    while walk.last().ids.iter().all(|id| *id >= oldest.id) && walk.advance(&list).await? {}
     Ok(walk)
 }
 

@@ -2,7 +2,6 @@
 //! bring, the keys of every answer, the header x-request-id (S-69), the form of ids and of
 //! timestamps, and what becomes of text (S-66).
 
-use crate::fixture;
 use crate::scenarios::endpoints::{refusals, successes};
 use crate::scenarios::prelude::*;
 
@@ -104,7 +103,7 @@ async fn timestamps(case: Case) -> Result {
     };
     let mut seen = 0;
     for (_, reply) in successes(&case).await? {
-        for value in found(reply.at("/data")?, &["createdAt", "updatedAt"]) {
+        for value in dates(reply.at("/data")?) {
             let fits = value.as_str().is_some_and(is_in_our_form);
             reply.ensure(fits, "the form 2025-03-01T09:30:00.000000Z", value)?;
             seen += 1;
@@ -113,25 +112,18 @@ async fn timestamps(case: Case) -> Result {
     check::ensure(seen > 0, "a timestamp in any success", "none")
 }
 
-/// The values under any of these keys in the API's own objects. What a server puts
-/// into further members is its own affair (S-68).
-fn found<'v>(value: &'v Value, keys: &[&str]) -> Vec<&'v Value> {
-    match value {
-        Value::Array(entries) => entries.iter().flat_map(|entry| found(entry, keys)).collect(),
-        Value::Object(fields) => {
-            let own = keys.iter().filter_map(|key| fields.get(*key));
-            let images = fields.get("images").into_iter();
-            own.chain(images.flat_map(|images| found(images, keys))).collect()
-        }
-        _ => Vec::new(),
-    }
+/// The timestamps of the API's own objects. A server may have others in further members (S-68).
+fn dates(value: &Value) -> Vec<&Value> {
+    let own = ["createdAt", "updatedAt"].into_iter().filter_map(|key| value.get(key));
+    let entries = value.as_array().or_else(|| value["images"].as_array());
+    own.chain(entries.into_iter().flatten().flat_map(dates)).collect()
 }
 
 async fn ascending(case: Case) -> Result {
     let members = case.vault().await?.fill(3).await?;
     let memberships: Vec<_> = members.iter().map(|member| member.id).collect();
     rising("memberships", &memberships)?;
-    let (mut prompts, mut vaults) = (fixture::ids(&members), Vec::new());
+    let (mut prompts, mut vaults) = (ids(&members), Vec::new());
     for case in [&case, &case.other_account(), &case] {
         let (prompt, vault) = (case.prompt().await?, case.vault().await?);
         prompts.push(prompt.id);

@@ -1,8 +1,8 @@
-//! What is refused, with which status, and what the refusal says: its body, whatever the call and
-//! the status, and what `details` hold (S-60); paths and methods that the API does not have (S-59,
-//! S-61), and path ids that can be none (S-58); and which of two mistakes is reported (S-56).
+//! Refusals: their status, their body and its `details` (S-59, S-60); paths, methods and path ids that
+//! the API does not have (S-58, S-61); which of two mistakes is reported (S-56); and bodies of another
+//! content type, that are no JSON or no object, or too large (S-67).
 
-use crate::scenarios::core::errors::{names_exactly, paths};
+use crate::scenarios::core::errors::{each_body, names_exactly, paths, with_body};
 use crate::scenarios::endpoints::{
     self, CONTENTS, Endpoint, Ids, MOVE, PROMPT, SAVE, VAULT, absent, each_refusal,
 };
@@ -29,7 +29,19 @@ pub(crate) const ALL: &[Scenario] = &[
         "The lack of scope is reported before faults of ids, content type and body" },
     reference! { "errors.order.type-body-ids" ["EN-02", "ER-05", "ER-08"] ("S-56") type_body_ids,
         "Faults are reported in this order: content type, body, id in the path, id in the body" },
+    reference! { "errors.body.content-type" ["EN-02"] ("S-67") content_type,
+        "A body not announced as application/json, in any case of letters, is 415" },
+    reference! { "errors.body.no-json" ["EN-02", "ER-03"] ("S-67") no_json,
+        "An empty body, invalid JSON or UTF-8, and JSON that is no object are 400 naming body" },
+    reference! { "errors.body.repeated-key" ["EN-02"] ("S-75") repeated_key,
+        "Of a key that stands twice in a body the last one counts" },
+    reference! { "errors.body.unasked" ["VA-29", "VC-25", "VC-26"] ("S-67") unasked,
+        "An endpoint without a body ignores what is sent" },
+    reference! { "errors.body.largest" ["EN-02", "ER-01"] ("S-67") largest,
+        "A body of 4 MiB is taken, and a larger one is 413 with the error body" },
 ];
+
+const MIB: usize = 1024 * 1024;
 
 fn exact(reply: &ApiResponse) -> Result {
     let value = reply.header("content-type");
@@ -55,7 +67,7 @@ async fn query(case: Case) -> Result {
 }
 
 /// The body of an error in which no field is at fault (S-59, S-60).
-pub(super) fn error_body(reply: &ApiResponse) -> Result {
+fn error_body(reply: &ApiResponse) -> Result {
     reply.equals("/data", json!(null))?.equals("/details", json!({}))?.string("/error").map(drop)
 }
 
@@ -83,12 +95,9 @@ async fn not_allowed(case: Case) -> Result {
         let others = "GET POST PUT PATCH DELETE HEAD TRACE".split(' ');
         for method in others.filter(|method| !allowed.contains(method)) {
             let call = wire.call(method.parse().unwrap_or_default(), path);
-            let reply = match body.filter(|_| method != "HEAD") {
-                Some(body) => call.json(body).send().await?,
-                None => call.send().await?,
-            };
-            reply.status(405)?;
-            has_methods(&reply, &allowed)?;
+            let body = body.filter(|_| method != "HEAD").into_iter();
+            let reply = body.fold(call, Call::json).send().await?;
+            has_methods(reply.status(405)?, &allowed)?;
             if method != "HEAD" {
                 error_body(&reply)?;
             }
@@ -99,9 +108,8 @@ async fn not_allowed(case: Case) -> Result {
 
 fn has_methods(reply: &ApiResponse, allowed: &BTreeSet<&str>) -> Result {
     let got: BTreeSet<_> = reply.header("allow").split(", ").collect();
-    reply
-        .ensure(got == *allowed, format!("Allow {}", json_text(&allowed)), json_text(&got))
-        .map(drop)
+    let expected = format!("Allow {}", json_text(&allowed));
+    reply.ensure(got == *allowed, expected, json_text(&got)).map(drop)
 }
 
 async fn unknown(case: Case) -> Result {
@@ -178,9 +186,8 @@ async fn key_before_rest(case: Case) -> Result {
 
 async fn type_body_ids(case: Case) -> Result {
     let wire = case.wire();
-    let large = vec![b' '; 5 * 1024 * 1024];
     let call = wire.call(Method::POST, "/prompts");
-    call.body("text/plain", large).send().await?.status(415)?;
+    call.body("text/plain", vec![b' '; 5 * MIB]).send().await?.status(415)?;
     let there = Ids::make(&case).await?;
     let ids = there.absent();
     for endpoint in endpoints::all(&case, &ids).iter().filter(|endpoint| endpoint.body.is_some()) {
@@ -208,4 +215,73 @@ async fn type_body_ids(case: Case) -> Result {
     }
     let change = json!({ "promptType": "image", "vaultId": none.second_vault });
     case.prompt_at(none.prompt).update(change).await?.status(404).map(drop)
+}
+
+async fn content_type(case: Case) -> Result {
+    let wire = case.wire();
+    let others = "text/plain application/x-www-form-urlencoded application/jsonp \
+                  application/json-patch+json application/vnd.api+json text/json json */*";
+    let with_parameters = ["multipart/form-data; boundary=a", "text/plain; a=application/json", ""];
+    for endpoint in with_body(&case).await? {
+        let body = endpoint.body.clone().unwrap_or_default().to_string();
+        let call = || wire.call(endpoint.method.clone(), &endpoint.path);
+        call().untyped_body(body.clone()).send().await?.has_status(415, "no type")?;
+        call().send().await?.has_status(415, "no type, no body")?;
+        for other in others.split(' ').chain(with_parameters) {
+            let reply = call().body(other, body.clone()).send().await?;
+            error_body(reply.has_status(415, format!("the type {}", json_text(&other)))?)?;
+        }
+    }
+    let prompt = case.prompt().await?;
+    let forms = "application/json; charset=utf-8|Application/Json;Charset=UTF-8|APPLICATION/JSON|\
+                 Application/Json ; a=\"b\"";
+    for form in forms.split('|') {
+        let call = wire.call(Method::PATCH, &prompt.path());
+        call.body(form, r#"{"title":"t"}"#).send().await?.has_status(200, form)?;
+    }
+    Ok(())
+}
+
+async fn no_json(case: Case) -> Result {
+    const BODIES: &[u8] = b"~   ~{~}~[]~null~\"text\"~5~{\"title\":\"t\"~{\"title\":}~{'title':'t'}~\
+        {title:\"t\"}~{\"title\":\"t\",}~{\"title\":\"t\"} x~{\"title\":\"t\"}{}~{\"title\":\"\xff\"}~\
+        {\"title\":\"\xc3\x28\"}~{\"title\":\"\xed\xa0\x80\"}";
+    let (deep, deep_object) = ("[".repeat(100_000), r#"{"a":"#.repeat(100_000));
+    let deep = [deep.as_bytes(), deep_object.as_bytes()];
+    let bodies: Vec<_> = BODIES.split(|byte| *byte == b'~').chain(deep).collect();
+    each_body(&case, &with_body(&case).await?, &bodies, |_, reply| {
+        reply.status(400)?.string("/details/body").map(drop)
+    })
+    .await
+}
+
+async fn unasked(case: Case) -> Result {
+    let ids = Ids::make(&case).await?;
+    let unlisted = json!({ "visibility": "unlisted" });
+    case.vault_at(ids.vault).update(unlisted).await?.status(200)?;
+    for endpoint in endpoints::all(&case, &ids).iter().filter(|endpoint| endpoint.body.is_none()) {
+        let call = endpoint.call(&case.wire()).body("text/plain", "{\"no\": json");
+        check::with_context("with a body that was not asked for", call.send().await?.success())?;
+    }
+    Ok(())
+}
+
+async fn largest(case: Case) -> Result {
+    let wire = case.wire();
+    let body = json!({ "title": case.name("prompt"), "prompt": "A lighthouse" }).to_string();
+    // Right but for its size: spaces follow the object.
+    let padded = |bytes: usize| body.clone() + &" ".repeat(bytes - body.len());
+    wire.post_written("/prompts", padded(4 * MIB)).await?.status(201)?;
+    for bytes in [4 * MIB + 1, 5 * MIB] {
+        error_body(wire.post_written("/prompts", padded(bytes)).await?.status(413)?)?;
+    }
+    Ok(())
+}
+
+async fn repeated_key(case: Case) -> Result {
+    let name = case.name("last");
+    let body = format!(r#"{{ "name": "", "name": {} }}"#, json!(name));
+    case.wire().post_written("/vaults", body).await?.status(201)?.equals("/data/name", name)?;
+    let body = r#"{ "name": "first", "name": "" }"#;
+    case.wire().post_written("/vaults", body).await?.status(400).map(drop)
 }

@@ -42,18 +42,14 @@ async fn same_body(case: Case) -> Result {
     Job::finish(&case, json!({})).await?;
     first.outputs().await?.counts(2)?.one()?;
     let (id, name) = (own_id(&case), case.name("A harbour"));
+    let parameters = r#""parameters":{"a":1,"b":{"c":[],"d":null}}"#;
+    let moved = r#""parameters" : {"b":{"d":null,"c":[ ]}, "a":1}"#;
+    let texts = format!(r#""prompt":"{name}","clientJobId":"{id}""#);
     let forms = [
-        format!(
-            r#"{{"modelId":"{FAIL}","prompt":"{name}","clientJobId":"{id}","parameters":{{"a":1,"b":{{"c":[],"d":null}}}}}}"#
-        ),
-        format!(
-            r#"{{ "parameters" : {{"b":{{"d":null,"c":[ ]}}, "a":1}},
-                "clientJobId":"{id}", "prompt" : "{name}", "modelId": "{FAIL}" }}"#
-        ),
-        // Another spelling of the same text, and a field that nobody knows.
-        format!(
-            r#"{{"unknown":1,"modelId":"\u006cocal\/fail","prompt":"{name}","clientJobId":"{id}","parameters":{{"a":1,"b":{{"c":[],"d":null}}}}}}"#
-        ),
+        format!(r#"{{"modelId":"{FAIL}",{texts},{parameters}}}"#),
+        format!(r#"{{ {moved}, "clientJobId":"{id}", "prompt" : "{name}", "modelId": "{FAIL}" }}"#),
+        // Another spelling of the same text, and an unknown field.
+        format!(r#"{{"unknown":1,"modelId":"\u006cocal\/fail",{texts},{parameters}}}"#),
     ];
     let mut requests = Vec::new();
     for form in forms {
@@ -183,10 +179,7 @@ async fn other_body(case: Case) -> Result {
     let before = job.status().await?;
     refused(&case, "clientJobId", failing(json!({ "clientJobId": id, "prompt": "x" }))).await?;
     let after = job.status().await?;
-    for member in ["providerRequestId", "createdAt", "vaultId"] {
-        let place = format!("/data/{member}");
-        after.status(200)?.equals(&place, before.at(&place)?.clone())?;
-    }
+    same_fields(after.status(200)?, &before, ["providerRequestId", "createdAt", "vaultId"])?;
     let again = Job::submit(&case, request).await?;
     again.answer.equals("/data", job.answer.at("/data")?.clone()).map(drop)
 }

@@ -123,11 +123,8 @@ async fn refusal(case: Case) -> Result {
     let id = own_id(&case);
     let reply = send(&case, json!({ "modelId": REFUSE, "clientJobId": id })).await?;
     let reason = reply.status(502)?.equals("/details", json!({}))?.string("/error")?;
-    reply.ensure(
-        reason.contains(REFUSE),
-        "the provider's reason, which names the model",
-        reason,
-    )?;
+    let expected = "the provider's reason, which names the model";
+    reply.ensure(reason.contains(REFUSE), expected, reason)?;
     status(&case.wire(), &id).await?.has_status(404, "the status of a job that was refused")?;
     let other = failing(json!({ "clientJobId": id, "prompt": "another body" }));
     send(&case, other).await?.has_status(202, "another body under the same id").map(drop)
@@ -149,17 +146,16 @@ async fn any_model(case: Case) -> Result {
 
 /// Width and height of the one output of a generation with these fields.
 async fn sides(case: &Case, fields: Value) -> Result<(i64, i64)> {
-    let saved = Job::finish(case, fields).await?.outputs().await?;
-    let image = saved.images().first().map(|image| (&image["width"], &image["height"]));
-    image
-        .and_then(|(width, height)| width.as_i64().zip(height.as_i64()))
-        .ok_or_else(|| saved.listing.failure("an image with width and height", json_text(&image)))
+    let saved = saved(case, fields).await?;
+    let image = saved.images().first().copied();
+    let sides = image.and_then(|image| image["width"].as_i64().zip(image["height"].as_i64()));
+    let failure = || saved.listing.failure("an image with width and height", json_text(&image));
+    sides.ok_or_else(failure)
 }
 
 async fn ratios(case: Case) -> Result {
-    for (ratio, (x, y)) in
-        [("1:1", (1, 1)), ("9:16", (9, 16)), ("16:9", (16, 9)), ("4:5", (4, 5)), ("3:2", (3, 2))]
-    {
+    let ratios = [("1:1", 1, 1), ("9:16", 9, 16), ("16:9", 16, 9), ("4:5", 4, 5), ("3:2", 3, 2)];
+    for (ratio, x, y) in ratios {
         let (width, height) = sides(&case, json!({ "aspectRatio": ratio })).await?;
         // As near as whole pixels come.
         let right = (width * y - height * x).abs() <= x.max(y);
@@ -174,18 +170,17 @@ async fn parameters(case: Case) -> Result {
     let mut pictures = Vec::new();
     for seed in [1, 1, 2] {
         let fields = json!({ "modelId": PLASMA, "prompt": prompt, "parameters": { "seed": seed } });
-        let saved = Job::finish(&case, fields).await?.outputs().await?;
-        pictures.push(
-            fetch(&case, saved.urls().first().copied().unwrap_or_default()).await?.body().clone(),
-        );
+        let saved = saved(&case, fields).await?;
+        let url = saved.urls().first().copied().unwrap_or_default();
+        pictures.push(fetch(&case, url).await?.body().clone());
     }
     check::ensure(pictures[0] == pictures[1], "one picture for one seed", "two pictures")?;
     check::ensure(pictures[1] != pictures[2], "another picture for another seed", "the same")
 }
 
 async fn editing_model(case: Case) -> Result {
-    let input = uploaded_urls(&case, 1).await?.swap_remove(0);
-    let with = |model: &str, editing: &str| json!({ "modelId": model, "imageEditEndpointId": editing, "imageInput": input });
+    let input = &uploaded_urls(&case, 1).await?[0];
+    let with = |model, editing| json!({ "modelId": model, "imageEditEndpointId": editing, "imageInput": input });
     Job::finish(&case, with(REFUSE, PLASMA)).await?;
     let refused = send(&case, with(PLASMA, REFUSE)).await?;
     refused.has_status(502, "an editing model that accepts no job").map(drop)

@@ -1,5 +1,6 @@
 //! Generations at the points where the specification is silent: requests, images and vaults.
 
+use super::prompts::ANY_SCHEME;
 use crate::scenarios::core::generation_output::{delete_prompts, two};
 use crate::scenarios::core::generations::accepted;
 use crate::scenarios::core::job::{
@@ -110,13 +111,11 @@ async fn upload_url(case: Case) -> Result {
 
 fn any_scheme() -> Vec<Value> {
     let long = format!("{:a<2048}", "https://example.com/");
-    let plain = "s3://bucket/key.png urn:isbn:9780141036144 data:image/png;base64,AAAA \
-        https://例え.example/画像.png";
     let fields = |url: &str| {
         let twice = json!([url, url]);
         failing(json!({ "imageInput": url, "imageInputs": twice, "referenceImageUrls": twice }))
     };
-    plain.split(' ').chain([&*long]).map(fields).collect()
+    ANY_SCHEME.split(' ').chain([&*long]).map(fields).collect()
 }
 
 /// A field, its bound, and a value of a given size, made from a text that no other case uses.

@@ -2,8 +2,7 @@
 //! what `POST /api-keys` refuses.
 
 use super::keys::{NewKey, is_plain};
-use crate::scenarios::core::auth::main_key;
-use crate::scenarios::core::auth::{hides, parts_of};
+use crate::scenarios::core::auth::{hides, main_key, parts_of};
 use crate::scenarios::core::errors::names_exactly;
 use crate::scenarios::prelude::*;
 
@@ -142,8 +141,7 @@ async fn fields(case: Case) -> Result {
     names_exactly(&call().body("application/json", "[]").send().await?, &["body"])?;
     call().body("text/plain", good.clone()).send().await?.status(415)?;
     let large = good + &" ".repeat(BODY_BYTES_MAX);
-    call().body("application/json", large).send().await?.status(413)?;
-    Ok(())
+    call().body("application/json", large).send().await?.status(413).map(drop)
 }
 
 /// The body without the field, and with each of these values of it, is refused for the field.

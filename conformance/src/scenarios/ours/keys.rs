@@ -202,9 +202,8 @@ async fn cross_site(case: Case) -> Result {
     }
     let list = new.session.get("/api-keys").await?;
     let entries = list.status(200)?.array("/data")?;
-    let done = entries
-        .iter()
-        .find(|one| one["name"] == body["name"] || (new.is(one) && !one["revokedAt"].is_null()));
+    let revoked = |one: &Value| new.is(one) && !one["revokedAt"].is_null();
+    let done = entries.iter().find(|one| one["name"] == body["name"] || revoked(one));
     let expected = "nothing created or revoked by what was refused";
     list.ensure(done.is_none(), expected, json_text(&done))?;
     let call = with_cookie(&case, Method::POST, "/api-keys", cookie).header("origin", own);

@@ -40,17 +40,13 @@ pub(crate) const ALL: &[Scenario] = &[
         "A create with the vaultId of no vault makes no prompt" },
 ];
 
+pub(super) const ANY_SCHEME: &str = "s3://bucket/key.png urn:isbn:9780141036144 \
+    data:image/png;base64,AAAA ftp://example.com/a.png https://例え.example/画像.png";
+
 async fn any_scheme(case: Case) -> Result {
     let of_length = |length| format!("{:a<length$}", "https://example.com/");
     let long = of_length(2048);
-    for url in [
-        "s3://bucket/key.png",
-        "urn:isbn:9780141036144",
-        "data:image/png;base64,AAAA",
-        "ftp://example.com/a.png",
-        "https://例え.example/画像.png",
-        &long,
-    ] {
+    for url in ANY_SCHEME.split(' ').chain([&*long]) {
         both_accepted(&case, json!({ "imageUrl": url })).await?;
         both_accepted(&case, json!({ "referenceMediaUrls": [url, url, GOOD[0]] })).await?;
     }
@@ -137,19 +133,14 @@ async fn any_known_field(case: Case) -> Result {
     created.equals("/data/updatedAt", created.string("/data/createdAt")?)?;
     let mut last = created.timestamp("/data/updatedAt")?;
     let url = "https://example.com/a.png";
-    for fields in [
-        json!({ "title": "New" }),
-        json!({ "prompt": "New" }),
-        json!({ "promptType": "text" }),
-        json!({ "platform": "new" }),
-        json!({ "platform": null }),
-        json!({ "modelId": case.image_model() }),
-        json!({ "aspectRatio": "16:9" }),
-        json!({ "imageUrl": url }),
-        json!({ "referenceMediaUrls": [url] }),
-        json!({ "referenceMediaUrls": [] }),
-        json!({ "vaultId": vault.id }),
-    ] {
+    let (model, vault) = (case.image_model(), vault.id);
+    let fields = json!({ "title": "New", "prompt": "New", "promptType": "text", "platform": "new",
+        "modelId": model, "aspectRatio": "16:9", "imageUrl": url, "referenceMediaUrls": [url],
+        "vaultId": vault });
+    let fields = fields.as_object().into_iter().flatten();
+    let each = fields.map(|(field, value)| json!({ field: value }));
+    let emptied = [json!({ "platform": null }), json!({ "referenceMediaUrls": [] })];
+    for fields in each.chain(emptied) {
         for _ in 0..2 {
             let reply = prompt.update(fields.clone()).await?;
             let now = reply.success()?.timestamp("/data/updatedAt")?;
@@ -207,8 +198,7 @@ async fn refused_create_makes_nothing(case: Case) -> Result {
     vault.delete().await?.status(200)?;
     case.create_prompt(json!({ "title": title, "vaultId": vault.id })).await?.status(400)?;
     // The newest come first, so it would be here.
-    let listed = case.list().limit(100).get().await?;
-    listed.lacks("title", title)
+    case.list().limit(100).get().await?.lacks("title", title)
 }
 
 /// Both are refused with a message under this field's name.
@@ -221,8 +211,6 @@ async fn both_name_field(case: &Case, field: &str, fields: Value) -> Result {
 
 async fn both_accepted(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
     let replies = create_and_update(case, fields).await?;
-    for reply in &replies {
-        reply.success()?;
-    }
+    replies.iter().try_for_each(|reply| reply.success().map(drop))?;
     Ok(replies)
 }

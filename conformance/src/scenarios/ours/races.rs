@@ -116,10 +116,7 @@ async fn same_adds(case: Case) -> Result {
     }
     let held = vault.prompts().await?.len();
     check::equal("the sum of added", &usize::try_from(sum).ok(), &Some(held))?;
-    adds_and_saves(&case.under_contention()).await
-}
-
-async fn adds_and_saves(case: &Case) -> Result {
+    let case = case.under_contention();
     let (vault, prompt) = (case.vault().await?, case.prompt().await?);
     let adds = race::times(6, || vault.add([&prompt]));
     let saves = race::times(6, || prompt.save_into(&vault));

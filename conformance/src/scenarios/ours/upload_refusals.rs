@@ -155,22 +155,17 @@ async fn used(case: Case) -> Result {
     Ok(())
 }
 
-/// Every kind of refusal that leaves the slot as it was.
-fn refusals(slot: &Slot) -> [(&'static str, Call); 6] {
+async fn envelope(case: Case) -> Result {
+    let slot = slot(&case).await?;
     let forged = Slot { token: format!("{}A", slot.token), ..slot.clone() };
-    [
+    for (what, call) in [
         ("no token", slot.bare().body(TYPE, bytes())),
         ("another token", forged.put(&bytes())),
         ("another type", slot.authorized().body("image/gif", bytes())),
         ("too many bytes", slot.put(&png_of_size([1, 1, 1], 100))),
         ("too few bytes", slot.put(&bytes()[1..])),
         ("nothing", slot.put(&[])),
-    ]
-}
-
-async fn envelope(case: Case) -> Result {
-    let slot = slot(&case).await?;
-    for (what, call) in refusals(&slot) {
+    ] {
         let reply = call.send().await?;
         reply.is_client_error(what)?.equals("/data", json!(null))?.equals("/details", json!({}))?;
         reply.string("/error")?;

@@ -217,18 +217,10 @@ async fn read_only(case: Case) -> Result {
     let (directory, name) = slot.url.rsplit_once('/').unwrap_or_default();
     let (stem, _) = name.rsplit_once('.').unwrap_or_default();
     let first = if name.starts_with('a') { "b" } else { "a" };
-    for other in [
-        format!("{first}{}", name.get(1..).unwrap_or_default()),
-        format!("{stem}.gif"),
-        format!("{stem}.PNG"),
-        stem.to_owned(),
-        format!("{name}/"),
-        format!("{name}x"),
-        format!("x/{name}"),
-        format!("..%2f{name}"),
-        "%00".to_owned(),
-        String::new(),
-    ] {
+    let changed = format!("{first}{}", name.get(1..).unwrap_or_default());
+    let others = "STEM.gif STEM.PNG STEM NAME/ NAMEx x/NAME ..%2fNAME %00".split(' ');
+    let others = others.map(|other| other.replace("STEM", stem).replace("NAME", name));
+    for other in others.chain([changed, String::new()]) {
         let reply = case.storage(Method::GET, &format!("{directory}/{other}")).send().await?;
         reply.has_status(404, format!("the name {}", json_text(&other)))?;
         reply.equals("/data", json!(null))?;

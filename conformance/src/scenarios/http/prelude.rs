@@ -1,12 +1,13 @@
-//! Requests that no HTTP client would send, byte by byte. What HTTP leaves to the server is open
-//! here too. What no server may do is carry out a request it should refuse, answer twice, answer
-//! with a server error, or stop serving others.
-//!
-//! Most scenarios are a table: requests, and what must become of each of them.
+//! What the scenarios of this folder share: requests that no HTTP client would send, byte by byte,
+//! and what must become of each of them. What HTTP leaves to the server is open here too. What no
+//! server may do is carry out a request it should refuse, answer twice, answer with a server error,
+//! or stop serving others.
+
+use std::fmt::Display;
 
 use crate::exchange::RawExchange;
 use crate::ledger::Resource;
-use crate::scenarios::prelude::*;
+pub(in crate::scenarios) use crate::scenarios::prelude::*;
 use crate::target::Auth;
 pub(super) use crate::wire::raw::{RawRequest, Received, Socket};
 
@@ -14,9 +15,9 @@ pub(super) use crate::wire::raw::{RawRequest, Received, Socket};
 pub(crate) type Sample = (String, Vec<u8>);
 
 /// What must become of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) enum Expect {
-    /// Refused in words or by the end of the connection. Nothing is created, also not by what
+    /// Refused by a status or by the end of the connection. Nothing is created, also not by what
     /// could be taken for a second request in it.
     Refused,
     /// It breaks off, and nothing is created.
@@ -24,14 +25,17 @@ pub(crate) enum Expect {
     /// Carried out or refused, without a server error.
     Answered,
     Status(u16),
-    /// Refused with this status without a body, as hyper does it.
-    Bodyless(u16),
-    /// Refused with 400, and details name the body.
-    NamesBody,
+    /// Refused by a response that passes this check.
+    RefusedBy(fn(&ApiResponse) -> Result),
 }
 
-pub(crate) fn sample(what: impl Into<String>, bytes: Vec<u8>) -> Sample {
-    (what.into(), bytes)
+/// A request for each of these values, which is also its name.
+pub(crate) fn samples<V: Display>(
+    values: impl IntoIterator<Item = V>,
+    request: impl Fn(&V) -> Vec<u8>,
+) -> Vec<Sample> {
+    let sample = |value: V| (value.to_string().escape_debug().to_string(), request(&value));
+    values.into_iter().map(sample).collect()
 }
 
 /// Sends each request on a connection of its own. Others are served after each of them.
@@ -53,18 +57,17 @@ pub(crate) async fn each(
 pub(crate) struct Fixture {
     pub(crate) case: Case,
     pub(crate) vault: i64,
+    /// JSON that creates a prompt in the vault.
+    pub(crate) body: String,
 }
 
 impl Fixture {
     pub(crate) async fn new(case: &Case) -> Result<Self> {
         let vault = case.vault().await?.id;
         case.ledger.track(&Auth::Main, Resource::Fork(vault));
-        Ok(Self { case: case.clone(), vault })
-    }
-
-    pub(crate) fn body(&self) -> String {
-        let title = self.case.name("prompt");
-        json!({ "title": title, "prompt": "A lighthouse", "vaultId": self.vault }).to_string()
+        let title = case.name("prompt");
+        let body = json!({ "title": title, "prompt": "A lighthouse", "vaultId": vault });
+        Ok(Self { case: case.clone(), vault, body: body.to_string() })
     }
 
     /// A request that creates a prompt, still without its body.
@@ -78,7 +81,7 @@ impl Fixture {
     }
 
     pub(crate) fn whole_post(&self) -> Vec<u8> {
-        self.post().json(&self.body())
+        self.post().json(&self.body)
     }
 
     pub(crate) fn get(&self) -> RawRequest {
@@ -107,14 +110,7 @@ impl Fixture {
             Expect::Answered => return answered(socket.next().await?).map(drop),
             Expect::Status(status) => return socket.response().await?.status(status).map(drop),
             Expect::Refused => refused(socket.next().await?).map(drop)?,
-            Expect::Bodyless(status) => {
-                let reply = socket.response().await?;
-                let length = format!("{} bytes", reply.body().len());
-                reply.status(status)?.ensure(reply.body().is_empty(), "no body", length)?;
-            }
-            Expect::NamesBody => {
-                socket.response().await?.status(400)?.string("/details/body")?;
-            }
+            Expect::RefusedBy(check) => check(&socket.response().await?)?,
         }
         nothing_follows(socket).await?;
         self.has_created(0).await
@@ -165,22 +161,15 @@ pub(crate) fn succeeded(received: &Received) -> bool {
 /// Nothing more is carried out on this connection.
 pub(crate) async fn nothing_follows(mut socket: Socket) -> Result {
     socket.finish().await;
-    loop {
-        match socket.next().await? {
-            Received::Closed => return Ok(()),
-            received => refused(received)?,
-        };
+    while let Received::Response(reply) = socket.next().await? {
+        refused(Received::Response(reply))?;
     }
+    Ok(())
 }
 
 /// A response that must be there, carried out or refused.
 pub(crate) async fn answer(socket: &mut Socket) -> Result<ApiResponse> {
-    match answered(socket.next().await?)? {
-        Received::Response(reply) => Ok(reply),
-        Received::Closed => Err(socket.failure("an answer", "the end of the connection")),
-    }
-}
-
-pub(crate) fn chunked(body: &str) -> String {
-    format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
+    let reply = socket.response().await?;
+    answered(Received::Response(reply.clone()))?;
+    Ok(reply)
 }
