@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::endpoints::{self, Ids, ROWS, Row, Scope};
+use super::endpoints::{Ids, ROWS, Row, Scope};
 use crate::scenarios::core::auth::{Form, form, main_key, mistyped, truncated_by, unauthorized};
 use crate::scenarios::prelude::*;
 
@@ -72,7 +72,7 @@ async fn refused(case: Case, row: &Row, credential: &Credential) -> Result {
     let wire = case.wire();
     let ids = Ids::make(&case).await?;
     let before = ids.state(&wire).await?;
-    let mut endpoint = endpoints::one(&case, &ids, &row.method, row.template)?;
+    let mut endpoint = row.call(&case, &ids);
     let name = case.name("refused");
     if let (Some(body), "create-prompt" | "create-vault") = (&mut endpoint.body, row.name) {
         // What is created after all shows: a prompt in this vault, a vault by its name.

@@ -6,7 +6,7 @@ pub(super) mod shapes;
 use std::sync::LazyLock;
 
 use self::shapes::{OBJECTS, Object, Shape};
-use super::endpoints::{self, Ids, ROWS, Row};
+use super::endpoints::{CONTENTS, Ids, ROWS, Row};
 use super::prelude::*;
 use crate::scenarios::core::generations::job::{Job, send};
 
@@ -68,12 +68,10 @@ async fn success(case: &Case, row: &Row) -> Result<ApiResponse> {
             // Set-up must not call the endpoint: its failure would block the scenario.
             let ids = match row.template {
                 "/prompts" | "/vaults" => Ids::default(),
-                endpoints::CONTENTS if row.lists() => {
-                    Ids { vault: case.vault().await?.id, ..Ids::default() }
-                }
+                CONTENTS if row.lists() => Ids { vault: case.vault().await?.id, ..Ids::default() },
                 _ => Ids::make(case).await?,
             };
-            endpoints::one(case, &ids, &row.method, row.template)?.send(&case.wire()).await
+            row.call(case, &ids).send(&case.wire()).await
         }
     }
 }

@@ -42,6 +42,18 @@ impl Row {
     pub(super) fn takes_body(&self) -> bool {
         self.body.is_some()
     }
+
+    /// The call on what these ids name.
+    pub(super) fn call(&self, case: &Case, ids: &Ids) -> Endpoint {
+        let removes = self.template == MEMBERSHIP;
+        let membership = if removes { ids.removable_membership } else { ids.membership };
+        Endpoint {
+            method: self.method.clone(),
+            template: self.template,
+            path: Ids { membership, ..*ids }.in_path(self.template),
+            body: self.body.map(|body| body(case, ids)),
+        }
+    }
 }
 
 macro_rules! rows {
@@ -197,45 +209,27 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// The rows as they are called with these ids.
-fn called(case: &Case, ids: &Ids, of: impl Fn(&Row) -> bool) -> Vec<Endpoint> {
-    let call = |row: &Row| {
-        let removes = row.template == MEMBERSHIP;
-        let membership = if removes { ids.removable_membership } else { ids.membership };
-        Endpoint {
-            method: row.method.clone(),
-            template: row.template,
-            path: Ids { membership, ..*ids }.in_path(row.template),
-            body: row.body.map(|body| body(case, ids)),
-        }
-    };
-    ROWS.iter().filter(|row| of(row)).map(call).collect()
+fn called(case: &Case, ids: &Ids, is_beyond: bool) -> Vec<Endpoint> {
+    let roots = ["/prompts", "/vaults"];
+    let beyond = |row: &Row| !roots.iter().any(|root| row.template.starts_with(root));
+    let rows = ROWS.iter().filter(|row| beyond(row) == is_beyond);
+    rows.map(|row| row.call(case, ids)).collect()
 }
 
 /// Every endpoint of prompts and vaults, in an order in which each one can succeed once.
 pub(super) fn all(case: &Case, ids: &Ids) -> Vec<Endpoint> {
-    called(case, ids, |row| {
-        row.template.starts_with("/prompts") || row.template.starts_with("/vaults")
-    })
+    called(case, ids, false)
 }
 
-/// The endpoints beside prompts and vaults, for what holds on every path. They are
-/// not in [`all`], as some targets have no provider or no storage.
+/// The other endpoints, for facts that hold on every path. They are not in [`all`], as some targets
+/// have no provider or no storage.
 pub(super) fn beyond(case: &Case) -> Vec<Endpoint> {
-    let is_beyond = |row: &Row| matches!(row.name, "generate" | "read-status" | "request-slot");
-    called(case, &Ids::default(), is_beyond)
+    called(case, &Ids::default(), true)
 }
 
 pub(super) fn create_key(case: &Case) -> Endpoint {
     let (template, body) = ("/api-keys", json!({ "name": case.name("key") }));
     Endpoint { method: Method::POST, template, path: template.to_owned(), body: Some(body) }
-}
-
-/// One row of the table. A scenario without its row would prove nothing, so that is an error.
-pub(super) fn one(case: &Case, ids: &Ids, method: &Method, template: &str) -> Result<Endpoint> {
-    let mut rows = all(case, ids).into_iter().chain(beyond(case));
-    let found = rows.find(|row| row.method == *method && row.template == template);
-    found.ok_or_else(|| Failure::error(format!("the endpoint {method} {template}"), "no such row"))
 }
 
 /// The successes of all endpoints. What is refused is left out: other scenarios report that.
