@@ -1,6 +1,6 @@
-//! Bytes on a socket: requests that no HTTP client would send, and the answers to
-//! them as they arrive. Only what takes HTTP/1.1 apart belongs here; every other
-//! call goes through [`super::Wire`].
+//! Bytes on a socket: requests that no HTTP client would send, and the answers to them as they
+//! arrive. Only calls that break HTTP/1.1 belong here; every other call goes through
+//! [`super::Wire`].
 
 mod reader;
 
@@ -15,7 +15,6 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use self::reader::Part;
 use super::ApiResponse;
 use crate::Failure;
 use crate::exchange::{self, RawExchange, SentBytes, host};
@@ -88,7 +87,7 @@ impl Socket {
     }
 
     /// The next answer that is not an interim one (1xx), or the end. Fails if neither comes in
-    /// time, or what comes is no HTTP.
+    /// time, or if other bytes than HTTP come.
     pub async fn next(&mut self) -> Result<Received, Failure> {
         loop {
             match self.next_of_any_kind().await? {
@@ -138,40 +137,31 @@ impl Socket {
 
     async fn read(&mut self) -> Result<Received, Failure> {
         loop {
-            match reader::part(&self.received, self.bodiless, self.ended) {
-                Part::Answer(answer, length) => {
+            match reader::response(&self.received, self.bodiless, self.ended) {
+                Ok(Some((response, length))) => {
                     let _ = self.received.split_to(length);
                     self.bodiless = false;
-                    return Ok(Received::Response(self.response_of(answer)));
+                    let reply = ApiResponse::new(self.request(), Arc::new(response));
+                    self.ledger.steps.record(reply.exchange());
+                    return Ok(Received::Response(reply));
                 }
-                Part::Nonsense(what) => return Err(self.failure("an HTTP answer", what)),
-                Part::Unfinished if self.ended && self.received.is_empty() => {
-                    return Ok(Received::Closed);
-                }
-                Part::Unfinished if self.ended => {
+                Ok(None) if self.ended && self.received.is_empty() => return Ok(Received::Closed),
+                Ok(None) if self.ended => {
                     return Err(self.failure("a whole answer", "one that breaks off"));
                 }
-                Part::Unfinished if self.received.len() > ANSWER_BYTES_MAX => {
+                Ok(None) if self.received.len() > ANSWER_BYTES_MAX => {
                     return Err(self.failure("an answer that ends", "one that does not"));
                 }
-                Part::Unfinished => {}
+                Ok(None) => {}
+                Err(what) => return Err(self.failure("an HTTP answer", what)),
             }
-            match self.stream.read_buf(&mut self.received).await {
-                Ok(0) => self.ended = true,
-                Ok(_) => {}
+            let read = self.stream.read_buf(&mut self.received).await;
+            self.ended = !matches!(read, Ok(1..));
+            if read.is_err() {
                 // A reset may have destroyed a part of what was received.
-                Err(_) => {
-                    self.ended = true;
-                    self.received.clear();
-                }
+                self.received.clear();
             }
         }
-    }
-
-    fn response_of(&self, answer: exchange::Response) -> ApiResponse {
-        let reply = ApiResponse::new(self.request(), Arc::new(answer));
-        self.ledger.steps.record(reply.exchange());
-        reply
     }
 }
 
