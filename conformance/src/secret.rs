@@ -1,13 +1,14 @@
 //! The keys and the session of a run, and how they are kept out of everything that is shown.
 //! Whatever leaves the process passes [`Secrets::redact`].
 
-mod forms;
-
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use aho_corasick::AhoCorasick;
+use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, Encoding, HEXLOWER, HEXUPPER};
 use serde_json::Value;
 
-use self::forms::{Finder, Form, PIECE};
+/// Pieces of a secret that are at least this long never show.
+const PIECE: usize = 8;
 
 /// What must not show: the keys a run was given, and what answers granted access with.
 #[derive(Default)]
@@ -17,25 +18,17 @@ pub(crate) struct Secrets(Mutex<Kept>);
 struct Kept {
     /// The longest comes first, as one may begin with another.
     secrets: Vec<Secret>,
+    /// What is looked for in a text, and what replaces it.
+    patterns: Vec<String>,
+    placeholders: Vec<&'static str>,
     /// Made when a text is redacted, and anew after a secret was added.
-    finder: Option<Finder>,
+    finder: Option<AhoCorasick>,
 }
 
 struct Secret {
     /// The variable that stands for it in a shell line.
     variable: &'static str,
-    /// What replaces it in any other text.
-    placeholder: &'static str,
     text: String,
-    /// Of the text, and of the part of it that is secret.
-    forms: Vec<Form>,
-}
-
-impl Secret {
-    /// Each with its placeholder.
-    fn forms(&self) -> impl Iterator<Item = (&'static str, &Form)> {
-        self.forms.iter().map(|form| (self.placeholder, form))
-    }
 }
 
 impl Secrets {
@@ -75,9 +68,10 @@ impl Secrets {
     ) {
         let mut kept = self.kept();
         if text.len() >= PIECE && kept.secrets.iter().all(|secret| secret.text != text) {
-            let forms = forms::of(text, secret);
-            let text = text.to_owned();
-            kept.secrets.push(Secret { variable, placeholder, text, forms });
+            kept.patterns.extend(patterns(text, secret));
+            let count = kept.patterns.len();
+            kept.placeholders.resize(count, placeholder);
+            kept.secrets.push(Secret { variable, text: text.to_owned() });
             kept.secrets.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
             kept.finder = None;
         }
@@ -90,10 +84,25 @@ impl Secrets {
     /// The text without any secret and without any long piece of its secret part, as a
     /// target may repeat a truncated key, or encode it.
     pub(crate) fn redact(&self, text: impl AsRef<str>) -> String {
-        let Kept { secrets, finder } = &mut *self.kept();
-        let finder =
-            finder.get_or_insert_with(|| Finder::new(secrets.iter().flat_map(Secret::forms)));
-        finder.redact(text.as_ref())
+        let (text, Kept { patterns, placeholders, finder, .. }) =
+            (text.as_ref(), &mut *self.kept());
+        #[expect(clippy::expect_used, reason = "a run keeps some hundred secrets")]
+        let finder = finder.get_or_insert_with(|| {
+            AhoCorasick::new(patterns).expect("fewer than two billion patterns")
+        });
+        let found = finder.find_overlapping_iter(text);
+        let mut found: Vec<_> = found.map(|it| (it.start(), it.end(), it.pattern())).collect();
+        found.sort_unstable();
+        let (mut shown, mut done) = (String::with_capacity(text.len()), 0);
+        for (start, end, pattern) in found {
+            // Pieces that overlap are parts of one secret.
+            if start >= done {
+                shown.push_str(&text[done..start]);
+                shown.push_str(placeholders[pattern]);
+            }
+            done = done.max(end);
+        }
+        shown + &text[done..]
     }
 
     /// An `Authorization` value for double quotes in a shell line: a key becomes its variable, a
@@ -121,6 +130,41 @@ impl Secrets {
         drop(kept);
         for_double_quotes(&self.redact(value))
     }
+}
+
+/// The whole text, and every piece of its secret part as it is and in the usual encodings.
+fn patterns(text: &str, secret: &str) -> Vec<String> {
+    let bytes = secret.as_bytes();
+    let each = |encode: fn(&u8) -> String| bytes.iter().map(encode).collect::<String>();
+    // Each with the length of an encoded byte.
+    let mut forms = vec![
+        (secret.to_owned(), 1),
+        (HEXLOWER.encode(bytes), 2),
+        (HEXUPPER.encode(bytes), 2),
+        (each(|byte| format!("%{byte:02x}")), 3),
+        (each(|byte| format!("%{byte:02X}")), 3),
+        (each(|byte| format!("\\u{byte:04x}")), 6),
+        (each(|byte| format!("\\u{byte:04X}")), 6),
+    ];
+    for before in 0..3 {
+        let alphabets = [&BASE64_NOPAD, &BASE64URL_NOPAD];
+        forms.extend(alphabets.map(|alphabet| (within(alphabet, before, bytes), 1)));
+    }
+    let pieces = forms.iter().flat_map(|(form, width)| {
+        let starts = (0..form.len()).step_by(*width);
+        starts.filter_map(move |start| form.get(start..start + PIECE * width))
+    });
+    pieces.chain([text]).map(str::to_owned).collect()
+}
+
+/// The base64 form of a secret behind `before` bytes, as three bytes are encoded together; only the
+/// characters in which no neighbour has a part.
+fn within(alphabet: &Encoding, before: usize, secret: &[u8]) -> String {
+    let bytes = [&vec![0; before], secret].concat();
+    let encoded = alphabet.encode(&bytes);
+    let shared = usize::from(bytes.len() % 3 != 0);
+    let own = (before * 8).div_ceil(6)..encoded.len() - shared.min(encoded.len());
+    encoded.get(own).unwrap_or_default().to_owned()
 }
 
 /// As it may stand between double quotes in a shell line.
