@@ -14,15 +14,16 @@ use self::checks::{
 };
 use self::request::{Correct, Request};
 use self::table::{FIELDS, Field, Kind, Presence};
+use super::endpoints::Row;
 use super::prelude::*;
 
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_fields = FIELDS.iter().flat_map(|field| {
         facts(field).into_iter().map(move |fact| {
             let run = move |case| fact.hold(case, field);
-            let title = format!("{}: {}", field.request.names().1, fact.title(field));
-            let (request, fact_id) = (field.request.names().0, fact.row().0);
-            let id = format!("fields.{request}.{}-{fact_id}", dashed(field.name));
+            let Row { name, method, template, .. } = field.request.endpoint();
+            let title = format!("{method} {template}: {}", fact.title(field));
+            let id = format!("fields.{name}.{}-{}", dashed(field.name), fact.row().0);
             let ((profile, silent), rules) = (fact.profile(field), fact.rules(field));
             let made = Scenario::generated(profile, id, title, rules, silent, field.source, run);
             Scenario { reads: field.request == Request::ListPrompts, ..made }
@@ -123,27 +124,23 @@ impl Fact {
     }
 
     fn rules(self, field: &Field) -> Vec<&'static str> {
-        let mut rules = match self {
-            Self::Required => vec![field.rule, "ER-04"],
-            Self::WrongType | Self::Spelling if field.request == Request::AddPrompts => {
-                vec!["VC-13", "ER-05"]
+        let (own, other) = match (self, field.request) {
+            (Self::WrongType | Self::Spelling, Request::AddPrompts) => ("VC-13", Some("ER-05")),
+            (Self::WrongType | Self::Spelling, _) => (field.rule, Some("ER-05")),
+            (Self::Null, _) => (field.rule, (!field.presence.takes_null()).then_some("ER-05")),
+            (Self::Required, _) => (field.rule, Some("ER-04")),
+            (Self::Words, _) => (field.rule, Some(field.range)),
+            (Self::TooSmall | Self::TooLarge, _) => (field.range, Some("ER-06")),
+            (Self::First | Self::Last | Self::ScalarValues | Self::OtherWords, _) => {
+                (field.range, None)
             }
-            Self::WrongType if matches!(field.kind, Kind::OneOf(..)) => {
-                vec![field.rule, field.range, "ER-05"]
-            }
-            Self::WrongType | Self::Spelling => vec![field.rule, "ER-05"],
-            Self::Words => vec![field.rule, field.range],
-            Self::First | Self::Last | Self::ScalarValues => vec![field.range],
-            Self::TooSmall | Self::TooLarge => vec![field.range, "ER-06"],
-            Self::OtherWords => vec![field.range],
-            Self::NoUri | Self::Relative if field.request == Request::Generate => {
-                vec![field.rule, "GE-25"]
-            }
-            Self::NoUri | Self::Relative => vec![field.rule],
-            Self::Null if field.presence.takes_null() => vec![field.rule],
-            Self::Null => vec![field.rule, "ER-05"],
-            Self::Named | Self::Nul | Self::EntryNamed => vec![field.rule, "ER-03"],
+            (Self::NoUri | Self::Relative, Request::Generate) => (field.rule, Some("GE-25")),
+            (Self::NoUri | Self::Relative, _) => (field.rule, None),
+            (Self::Named | Self::Nul | Self::EntryNamed, _) => (field.rule, Some("ER-03")),
         };
+        let of_words = self == Self::WrongType && matches!(field.kind, Kind::OneOf(..));
+        let range = of_words.then_some(field.range);
+        let mut rules: Vec<_> = [Some(own), range, other].into_iter().flatten().collect();
         rules.dedup();
         rules
     }
@@ -197,27 +194,14 @@ impl Fact {
         Ok(match (self, field.kind) {
             (Self::WrongType, _) => values::of_other_types(call, field),
             (Self::Null, _) => vec!["null".into()],
-            (Self::First, Kind::Object) => vec!["{}".into()],
-            (Self::First, Kind::Text(..)) => values::texts(call, field, 1),
-            (Self::First, Kind::Ids(..)) => vec![values::prompts(call, 1).await?],
-            (Self::Last, Kind::Text(_, most)) => values::texts(call, field, most),
             (Self::Last, Kind::Ratio(most)) => vec![values::ratio(3), values::ratio(most)],
-            (Self::Last, Kind::Uris(most)) => vec![values::addresses(call, field, most).await?],
-            (Self::Last, Kind::Ids(_, most)) => vec![values::prompts(call, most).await?],
-            (Self::First, _) => vec![least.to_string()],
-            (Self::Last, _) => vec![most.to_string()],
+            (Self::First, _) => values::of_size(call, field, least).await?,
+            (Self::Last, _) => values::of_size(call, field, most).await?,
             (Self::TooSmall, Kind::Text(..)) => vec![r#""""#.into()],
             (Self::TooSmall, Kind::Ids(..)) => vec!["[]".into()],
             (Self::TooSmall, _) => values::below(least),
-            (Self::TooLarge, Kind::Text(_, most)) => values::texts(call, field, most + 1),
-            (Self::TooLarge, Kind::Ratio(most)) => vec![values::ratio(most + 1)],
-            (Self::TooLarge, Kind::Uris(most)) => {
-                vec![values::addresses(call, field, most + 1).await?]
-            }
-            (Self::TooLarge, Kind::Ids(_, most)) => {
-                vec![values::prompts(call, most + 1).await?]
-            }
-            (Self::TooLarge, _) => values::above(most),
+            (Self::TooLarge, Kind::Integer(..)) => values::above(most),
+            (Self::TooLarge, _) => values::of_size(call, field, most + 1).await?,
             (Self::Words, Kind::OneOf(stated, _)) => words(stated),
             // An empty value of a query may be none (S-03).
             (Self::OtherWords, Kind::OneOf(_, others)) if !field.request.has_body() => {

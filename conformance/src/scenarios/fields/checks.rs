@@ -1,11 +1,14 @@
 //! Values of a field are sent, and the answers are looked at; what holds for the body of each
 //! request as a whole.
 
+use strum::VariantArray as _;
+
 use super::request::{Correct, Request};
 use super::table::{Field, Kind};
 use super::{Fact, facts, values};
 use crate::scenarios::core::errors::names_exactly;
 use crate::scenarios::core::generations::job::taken_by_model;
+use crate::scenarios::endpoints::Row;
 use crate::scenarios::prelude::*;
 
 fn shown(field: &Field, value: &str) -> String {
@@ -125,14 +128,16 @@ fn beside(call: &Correct, field: &Field, value: &str) -> Option<(&'static str, S
 }
 
 pub(super) fn of_requests() -> impl Iterator<Item = Scenario> {
-    let bodies = Request::ALL.iter().copied().filter(|request| request.has_body());
+    let bodies = Request::VARIANTS.iter().copied().filter(|request| request.has_body());
     bodies.flat_map(|request| {
-        let (id, name) = request.names();
+        let Row { name, method, template, .. } = request.endpoint();
         let source = concat!(file!(), ":", line!());
         let all_at_once = Scenario::generated(
             Profile::Reference,
-            format!("fields.{id}.all-at-once"),
-            format!("{name}: a refusal names every field at fault at once and no other"),
+            format!("fields.{name}.all-at-once"),
+            format!(
+                "{method} {template}: a refusal names every field at fault at once and no other"
+            ),
             vec!["ER-03"],
             &["S-60"],
             source,
@@ -140,8 +145,8 @@ pub(super) fn of_requests() -> impl Iterator<Item = Scenario> {
         );
         let unknown = Scenario::generated(
             Profile::Reference,
-            format!("fields.{id}.unknown-ignored"),
-            format!("{name}: fields that it does not know are ignored"),
+            format!("fields.{name}.unknown-ignored"),
+            format!("{method} {template}: fields that it does not know are ignored"),
             vec![request.rule(), "EN-02"],
             &["S-67"],
             source,

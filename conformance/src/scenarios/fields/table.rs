@@ -134,8 +134,8 @@ pub const FIELDS: &[Field] = rows! {
     Generate "vaultId" Kind::Id, Optional, "GE-21";
     Generate "referenceImageUrls" Kind::Uris(7), Optional, "GE-23" "LI-12";
     Generate "imageEditEndpointId" Kind::AnyText, Optional, "GE-24";
-    Slot "contentType" PICTURES, Required, "UP-02" "LI-15";
-    Slot "size" Kind::Integer(1, 10_485_760), Required, "UP-03" "LI-14";
+    RequestSlot "contentType" PICTURES, Required, "UP-02" "LI-15";
+    RequestSlot "size" Kind::Integer(1, 10_485_760), Required, "UP-03" "LI-14";
     ListPrompts "limit" Kind::Integer(1, 100), Optional, "PG-04" "LI-01";
     ListPrompts "vaultId" Kind::Id, Optional, "PR-17";
     ListPrompts "type" TYPES, Optional, "PR-16" "PR-18";

@@ -63,7 +63,7 @@ fn of_endpoint(endpoint: &'static Row) -> impl Iterator<Item = Place> {
     let is_in_path = |(name, _): &(&str, _)| endpoint.template.contains(&format!("{{{name}}}"));
     let in_path = PARAMETERS.into_iter().filter(is_in_path);
     let in_path = in_path.map(|(field, kind)| (Where::Path, field, kind));
-    let fields = FIELDS.iter().filter(|field| field.request.names().0 == endpoint.name);
+    let fields = FIELDS.iter().filter(|field| field.request.as_ref() == endpoint.name);
     let others = fields.filter_map(|field| {
         let kind = match field.kind {
             table::Kind::Ids(..) => Kind::Prompt,
