@@ -78,17 +78,15 @@ impl Request {
         };
         let mut call = format!("{} ", self.method);
         let mut before = "";
-        for segment in path.split('?').next().unwrap_or_default().split('/').skip(1) {
-            let shown = match (before, segment) {
-                (
-                    _,
-                    "vaults" | "prompts" | "uploads" | "images" | "generations" | "status" | "save"
-                    | "fork" | "pin" | "move" | "api-keys",
-                ) => segment,
-                ("vaults", _) => "{vaultId}",
-                ("prompts", _) if call.contains("/vaults/") => "{vaultPromptId}",
-                ("prompts", _) => "{promptId}",
-                ("generations", _) => "{clientJobId}",
+        let segments = path.split('?').next().unwrap_or_default().split('/').skip(1);
+        for (at, segment) in segments.enumerate() {
+            let shown = match before {
+                _ if at % 2 == 0 => segment,
+                "uploads" => segment,
+                "vaults" => "{vaultId}",
+                "prompts" if at > 1 => "{vaultPromptId}",
+                "prompts" => "{promptId}",
+                "generations" => "{clientJobId}",
                 _ => "{id}",
             };
             let _ = write!(call, "/{shown}");

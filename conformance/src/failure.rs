@@ -81,17 +81,19 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-/// The error and its causes, but those whose reason the text has already, such as that of a
+/// The error and its causes, without those whose reason the text has already, such as that of a
 /// decode error without its position.
-pub(crate) fn in_full(error: &(dyn Error + 'static)) -> String {
-    causes(error).map(ToString::to_string).fold(error.to_string(), |text, cause| {
-        let reason = cause.rsplit_once(" at line ").map_or(&*cause, |(reason, _)| reason);
-        if text.contains(reason) { text } else { format!("{text}: {cause}") }
-    })
-}
-
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(error.source(), |cause: &&'a (dyn Error + 'static)| (*cause).source())
+pub(crate) fn in_full(error: &dyn Error) -> String {
+    let (mut text, mut next) = (error.to_string(), error.source());
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        let reason = cause_text.rsplit_once(" at line ").map_or(&*cause_text, |(reason, _)| reason);
+        if !text.contains(reason) {
+            text = format!("{text}: {cause_text}");
+        }
+        next = cause.source();
+    }
+    text
 }
 
 #[cfg(test)]
