@@ -80,36 +80,3 @@ impl fmt::Display for Failure {
 }
 
 impl Error for Failure {}
-
-/// The error and its causes, without those whose reason the text has already, such as that of a
-/// decode error without its position.
-pub(crate) fn in_full(error: &dyn Error) -> String {
-    let (mut text, mut next) = (error.to_string(), error.source());
-    while let Some(cause) = next {
-        let cause_text = cause.to_string();
-        let reason = cause_text.rsplit_once(" at line ").map_or(&*cause_text, |(reason, _)| reason);
-        if !text.contains(reason) {
-            text = format!("{text}: {cause_text}");
-        }
-        next = cause.source();
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Debug, thiserror::Error)]
-    #[error("{0}")]
-    struct Outer(&'static str, #[source] serde_json::Error);
-
-    #[test]
-    fn a_reason_is_told_once() {
-        let cause = || serde_json::from_str::<u8>("\"a\"").unwrap_err();
-        let text = in_full(&Outer("cannot connect", cause()));
-        assert!(text.starts_with("cannot connect: invalid type: string"), "{text}");
-        let told = "cannot decode: invalid type: string \"a\", expected u8";
-        assert_eq!(in_full(&Outer(told, cause())), told);
-    }
-}

@@ -1,6 +1,7 @@
 //! One call: put together piece by piece, then sent once.
 
 use std::convert::Infallible;
+use std::error::Error as _;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -15,7 +16,6 @@ use serde_json::Value;
 use super::{ApiResponse, Wire, busy};
 use crate::Failure;
 use crate::exchange::{RawExchange, Request, Response};
-use crate::failure::in_full;
 use crate::target::must_work;
 use crate::trace::{self, OWN_KEY};
 
@@ -51,12 +51,6 @@ impl Call {
             // Not the value, which may be a key.
             _ => self.unsendable = Some(format!("a header {name} that HTTP does not allow")),
         }
-        self
-    }
-
-    /// Adds headers; `authorization` replaces the key.
-    pub fn headers(mut self, headers: HeaderMap) -> Self {
-        self.headers.extend(headers);
         self
     }
 
@@ -163,7 +157,6 @@ async fn answer(
     mut request: RequestBuilder,
     mut retries: busy::Retries,
 ) -> Result<Response, String> {
-    let in_words = |error: reqwest::Error| in_full(&error.without_url());
     let mut response = loop {
         let again = request.try_clone();
         let response = request.send().await.map_err(in_words)?;
@@ -181,4 +174,18 @@ async fn answer(
         body.extend_from_slice(&piece);
     }
     Ok(Response { status, headers, body: body.freeze() })
+}
+
+/// The error and its causes, without the address.
+fn in_words(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let (mut text, mut next) = (error.to_string(), error.source());
+    while let Some(cause) = next {
+        // Some have the text of their cause.
+        if !text.contains(&cause.to_string()) {
+            text = format!("{text}: {cause}");
+        }
+        next = cause.source();
+    }
+    text
 }
