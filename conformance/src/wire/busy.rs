@@ -2,7 +2,7 @@
 //! after as long as it says (S-62). 409 and 503 are retried only where calls race for one
 //! thing, and for a short time. A body in pieces cannot be sent again.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
@@ -41,7 +41,7 @@ impl Retries {
         };
         // Jitter keeps calls that met once from meeting again.
         let jitter = || self.pause.mul_f64(rand::random_range(0.5..1.5));
-        let wait = asked_for(headers, now()).unwrap_or_else(jitter);
+        let wait = asked_for(headers, Timestamp::now()).unwrap_or_else(jitter);
         if wait > *left {
             return None;
         }
@@ -50,10 +50,6 @@ impl Retries {
         self.pause = (self.pause * 2).min(LONGEST);
         Some(wait)
     }
-}
-
-fn now() -> Timestamp {
-    SystemTime::now().try_into().unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 /// What `Retry-After` asks for: seconds, or a date; one that is over is no wait.

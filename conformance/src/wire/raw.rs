@@ -17,7 +17,7 @@ use tokio_rustls::TlsConnector;
 
 use super::ApiResponse;
 use crate::Failure;
-use crate::exchange::{self, RawExchange, SentBytes, host};
+use crate::exchange::{self, RawExchange};
 use crate::ledger::Ledger;
 use crate::target::Target;
 
@@ -127,10 +127,9 @@ impl Socket {
     }
 
     fn request(&self) -> Arc<exchange::Request> {
-        let base = &self.target.config.base_url;
         Arc::new(exchange::Request {
-            url: base.to_string(),
-            bytes: Some(SentBytes { base: base.clone(), bytes: self.sent.clone().into() }),
+            url: self.target.base_url().to_owned(),
+            bytes: Some(self.sent.clone().into()),
             ..exchange::Request::default()
         })
     }
@@ -194,7 +193,9 @@ impl RawRequest {
     pub(crate) fn new(target: &Target, method: &Method, path: &str) -> Self {
         let (url, key) = (&target.config.base_url, &target.config.api_key);
         let first = format!("{method} {}{path} HTTP/1.1", url.path().trim_end_matches('/'));
-        let lines = [format!("Host: {}", host(url)), format!("Authorization: Bearer {key}")];
+        let host = url.host_str().unwrap_or_default();
+        let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let lines = [format!("Host: {host}"), format!("Authorization: Bearer {key}")];
         Self { first: first.into_bytes(), lines: lines.map(String::into_bytes).into() }
     }
 
