@@ -24,7 +24,7 @@ impl Case {
     /// find. Waits for requests in flight first, as they may be creating more. An error names what
     /// is left.
     pub async fn clean_up(&self) -> Result {
-        drop(self.ledger.no_request_in_flight().await);
+        drop(self.ledger.in_flight.write().await);
         let created = std::mem::take(&mut *self.ledger.created());
         let vault = |created: &Created| match created.resource {
             Resource::Vault(id) => Some(id),

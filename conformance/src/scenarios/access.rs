@@ -62,7 +62,6 @@ fn scenario(row: &'static Row, credential: &'static Credential) -> Option<Scenar
             title,
             vec![rule],
             if profile == Profile::Reference { &["S-51"] } else { &[] },
-            concat!(file!(), ":", line!()),
             move |case| refused(case, row, credential),
         )
     })

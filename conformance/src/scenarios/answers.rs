@@ -35,7 +35,6 @@ fn of_endpoint(row: &'static Row) -> Scenario {
             ),
             rules,
             &[],
-            concat!(file!(), ":", line!()),
             move |case| succeeds(case, row),
         )
     }
@@ -81,8 +80,7 @@ fn of_field(object: &'static Object, field: &'static Shape) -> Scenario {
     let title = format!("In every {} {} is {}", object.words, field.name, field.kind);
     let mut rules = vec![field.rule];
     rules.extend(field.convention());
-    let source = concat!(file!(), ":", line!());
-    Scenario::generated(Profile::Core, id, title, rules, &[], source, move |case| async move {
+    Scenario::generated(Profile::Core, id, title, rules, &[], move |case| async move {
         for (reply, place) in (object.shown)(case).await? {
             let value = reply.at(&place)?.get(field.name);
             let got = value.map_or_else(|| "nothing".to_owned(), Value::to_string);

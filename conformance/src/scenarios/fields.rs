@@ -25,7 +25,7 @@ pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
             let title = format!("{method} {template}: {}", fact.title(field));
             let id = format!("fields.{name}.{}-{}", dashed(field.name), fact.row().0);
             let ((profile, silent), rules) = (fact.profile(field), fact.rules(field));
-            let made = Scenario::generated(profile, id, title, rules, silent, field.source, run);
+            let made = Scenario::generated(profile, id, title, rules, silent, run);
             Scenario { reads: field.request == Request::ListPrompts, ..made }
         })
     });

@@ -39,7 +39,6 @@ fn of_place(place: &'static Place) -> Vec<Scenario> {
             format!("{}: an id {words}", place.words()),
             rules,
             silent,
-            concat!(file!(), ":", line!()),
             move |case| run(case, place),
         );
         let foreign = matches!(name, "foreign" | "alike");

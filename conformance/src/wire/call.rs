@@ -81,10 +81,11 @@ impl Call {
     /// if there is no whole answer. A request is carried through even if the scenario is cancelled
     /// meanwhile, as only the answer tells what there is to clean up.
     pub async fn send(self) -> Result<ApiResponse, Failure> {
-        let (flight, set_up) = (self.wire.ledger.begin_request(), trace::is_set_up());
+        let in_flight = Arc::clone(&self.wire.ledger.in_flight).try_read_owned();
+        let set_up = trace::is_set_up();
         let sent = tokio::spawn(async move {
             let reply = self.perform(set_up).await;
-            drop(flight);
+            drop(in_flight);
             reply
         });
         sent.await.unwrap_or_else(|error| {

@@ -131,7 +131,6 @@ pub(super) fn of_requests() -> impl Iterator<Item = Scenario> {
     let bodies = Request::VARIANTS.iter().copied().filter(|request| request.has_body());
     bodies.flat_map(|request| {
         let Row { name, method, template, .. } = request.endpoint();
-        let source = concat!(file!(), ":", line!());
         let all_at_once = Scenario::generated(
             Profile::Reference,
             format!("fields.{name}.all-at-once"),
@@ -140,7 +139,6 @@ pub(super) fn of_requests() -> impl Iterator<Item = Scenario> {
             ),
             vec!["ER-03"],
             &["S-60"],
-            source,
             move |case| all_at_once(case, request),
         );
         let unknown = Scenario::generated(
@@ -149,7 +147,6 @@ pub(super) fn of_requests() -> impl Iterator<Item = Scenario> {
             format!("{method} {template}: fields that it does not know are ignored"),
             vec![request.rule(), "EN-02"],
             &["S-67"],
-            source,
             move |case| unknown_ignored(case, request),
         );
         [all_at_once, unknown]

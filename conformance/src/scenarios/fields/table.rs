@@ -9,7 +9,6 @@ pub struct Field {
     pub presence: Presence,
     pub rule: &'static str,
     pub range: &'static str,
-    pub source: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,7 +83,6 @@ macro_rules! rows {
             presence: Presence::$presence,
             rule: $rule,
             range: rows!(@range $rule $($range)?),
-            source: concat!(file!(), ":", line!()),
         }),+]
     };
     (@range $rule:literal) => { $rule };
