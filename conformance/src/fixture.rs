@@ -13,6 +13,7 @@ mod vault;
 use std::time::Duration;
 
 use futures::future::try_join_all;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::{Value, json};
 
 pub use self::list::{List, Page, Walk};
@@ -123,11 +124,7 @@ impl Case {
 
     /// New text prompts, created one after the other.
     pub async fn prompts_in_turn(&self, count: usize) -> Result<Vec<Prompt>> {
-        let mut prompts = Vec::with_capacity(count);
-        for _ in 0..count {
-            prompts.push(self.prompt().await?);
-        }
-        Ok(prompts)
+        stream::iter(0..count).then(|_| self.prompt()).try_collect().await
     }
 
     /// The prompt in `data` of a reply.
@@ -159,10 +156,7 @@ impl Case {
 
     /// New private vaults.
     pub async fn vaults<const N: usize>(&self) -> Result<[Vault; N]> {
-        let mut vaults = Vec::with_capacity(N);
-        for _ in 0..N {
-            vaults.push(self.vault().await?);
-        }
+        let vaults: Vec<_> = stream::iter(0..N).then(|_| self.vault()).try_collect().await?;
         vaults.try_into().map_err(|_| Failure::error(format!("{N} vaults"), "another number"))
     }
 
