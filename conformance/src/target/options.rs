@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use clap::ValueEnum as _;
 use http::Method;
 
 use super::{Http, TargetConfig};
@@ -57,9 +58,8 @@ impl TargetConfig {
         if let Some(file) = authorities.file() {
             flags.push(format!("--cacert {}", quoted(&file.to_string_lossy())));
         }
-        if *http != Http::default() {
-            flags.push(format!("--http {}", http.as_ref()));
-        }
+        let version = http.to_possible_value().filter(|_| *http != Http::default());
+        flags.extend(version.map(|version| format!("--http {}", version.get_name())));
         if options.read_only {
             flags.push("--read-only".into());
         }

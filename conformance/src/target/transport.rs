@@ -10,21 +10,17 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
-use strum::AsRefStr;
 
 /// Which version of HTTP a run speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, AsRefStr, ValueEnum)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Http {
     /// What the target prefers over TLS, HTTP/1.1 else.
     #[default]
     Auto,
     /// HTTP/1.1 only.
-    #[strum(serialize = "1.1")]
     #[value(name = "1.1")]
     One,
     /// HTTP/2 only; without TLS by prior knowledge.
-    #[strum(serialize = "2")]
     #[value(name = "2")]
     Two,
 }

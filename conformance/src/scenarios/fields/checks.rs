@@ -4,7 +4,7 @@
 use strum::VariantArray as _;
 
 use super::request::{Correct, Request};
-use super::table::{Field, Kind};
+use super::table::{Field, Kind, Presence};
 use super::{Fact, facts, values};
 use crate::scenarios::core::errors::names_exactly;
 use crate::scenarios::core::generations::job::taken_by_model;
@@ -161,7 +161,8 @@ async fn all_at_once(case: Case, request: Request) -> Result {
     let wrong =
         |name: &&'static str| (*name, if *name == "parameters" { "7" } else { r#"{"a":1}"# });
     names(&call.send(all.iter().map(wrong)).await?, &all)?;
-    let required = request.required();
+    let required = request.fields().filter(|field| field.presence == Presence::Required);
+    let required: Vec<_> = required.map(|field| field.name).collect();
     if !required.is_empty() {
         names(&call.send([].into_iter()).await?, &required)?;
     }

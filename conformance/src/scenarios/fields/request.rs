@@ -3,7 +3,7 @@
 
 use strum::{AsRefStr, VariantArray};
 
-use super::table::{FIELDS, Field, Presence};
+use super::table::{FIELDS, Field};
 use crate::scenarios::endpoints::{CONTENTS, Ids, PROMPT, ROWS, Row, VAULT};
 use crate::scenarios::prelude::*;
 
@@ -44,11 +44,6 @@ impl Request {
 
     pub(super) fn fields(self) -> impl Iterator<Item = &'static Field> {
         FIELDS.iter().filter(move |field| field.request == self)
-    }
-
-    pub(super) fn required(self) -> Vec<&'static str> {
-        let required = self.fields().filter(|field| field.presence == Presence::Required);
-        required.map(|field| field.name).collect()
     }
 
     pub(super) async fn correct(self, case: &Case) -> Result<Correct> {
@@ -112,20 +107,21 @@ pub(super) struct Correct {
 impl Correct {
     /// The value of a field as it is written; empty if it is not there.
     pub(super) fn value(&self, field: &str) -> &str {
-        let found = self.fields.iter().find(|(name, _)| name == field);
-        found.map_or("", |(_, value)| value)
+        self.own().find(|(name, _)| *name == field).map_or("", |(_, value)| value)
+    }
+
+    fn own(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// Sends the call with these fields in place of its own.
     pub(super) async fn with(&self, changed: &[(&str, &str)]) -> Result<ApiResponse> {
-        let own = self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let own = own.filter(|(name, _)| changed.iter().all(|(other, _)| other != name));
+        let own = self.own().filter(|(name, _)| changed.iter().all(|(other, _)| other != name));
         self.send(own.chain(changed.iter().copied())).await
     }
 
     pub(super) async fn without(&self, field: &str) -> Result<ApiResponse> {
-        let own = self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        self.send(own.filter(|(name, _)| *name != field)).await
+        self.send(self.own().filter(|(name, _)| *name != field)).await
     }
 
     pub(super) async fn send<'f>(

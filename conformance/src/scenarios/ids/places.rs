@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use strum::AsRefStr;
+
 use crate::scenarios::endpoints::{Ids, ROWS, Row};
 use crate::scenarios::fields::dashed;
 use crate::scenarios::fields::table::{self, FIELDS};
@@ -15,7 +17,8 @@ pub(super) enum Kind {
 }
 
 /// The part of a request that an id is in.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, AsRefStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Where {
     Path,
     Body,
@@ -124,12 +127,7 @@ impl Place {
     }
 
     pub(super) fn words(&self) -> String {
-        let place = match self.place {
-            Where::Path => "the path",
-            Where::Body => "the body",
-            Where::Query => "the query",
-        };
         let Row { method, template, .. } = self.endpoint;
-        format!("{method} {template}, {} in {place}", self.field)
+        format!("{method} {template}, {} in the {}", self.field, self.place.as_ref())
     }
 }
