@@ -26,7 +26,7 @@ pub(super) fn response(
         let name = HeaderName::from_bytes(line.name.as_bytes()).ok()?;
         Some((name, HeaderValue::from_bytes(line.value).ok()?))
     };
-    let headers: http::HeaderMap = head.headers.iter().filter_map(|line| header(line)).collect();
+    let headers: http::HeaderMap = head.headers.iter().filter_map(header).collect();
     let rest = &bytes[length..];
     let body = if bodiless || status.is_informational() || matches!(status.as_u16(), 204 | 304) {
         Some((Vec::new(), 0))
