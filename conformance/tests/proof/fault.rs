@@ -35,8 +35,9 @@ impl Fault {
         self.among.is_none_or(|start| scenario.starts_with(start))
     }
 
-    /// Whether the scenario sends a request that it looks at, by the transcript. Those of raw
-    /// requests and of uploads also send what is in no transcript.
+    /// Whether the scenario sends a request that it looks at, by the transcript. True also for
+    /// scenarios with requests that the transcript does not show as they were sent: raw requests,
+    /// uploads, paths outside the API root, and the sign-in that all scenarios share.
     pub(crate) fn is_reached_by(&self, scenario: &str) -> bool {
         let routes = self.routes();
         let is_of = |step: &Step| {
@@ -44,11 +45,14 @@ impl Fault {
             let path = address.split('?').next().unwrap_or_default();
             let start = ["/storage/", "/assets/", "/sign-"].iter().find_map(|at| path.find(at));
             let method = method.parse().unwrap_or_default();
-            any_matches(routes, &method, &path[start.unwrap_or_default()..])
+            path.starts_with("/../")
+                || any_matches(routes, &method, &path[start.unwrap_or_default()..])
         };
+        let steps = trace::recorded(scenario).unwrap_or_default();
         scenario.starts_with("raw.")
             || scenario.starts_with("uploads.")
-            || trace::recorded(scenario).unwrap_or_default().iter().any(is_of)
+            || steps.is_empty()
+            || steps.iter().any(is_of)
     }
 }
 
