@@ -160,14 +160,14 @@ impl Case {
         vaults.try_into().map_err(|_| Failure::error(format!("{N} vaults"), "another number"))
     }
 
-    /// A new vault, and so many new prompts in it, see [`Vault::fill`].
+    /// A new vault with `count` new prompts in it, see [`Vault::fill`].
     pub async fn vault_of(&self, count: usize) -> Result<(Vault, Vec<Prompt>)> {
         let vault = self.vault().await?;
         let members = vault.fill(count).await?;
         Ok((vault, members.into_iter().map(|member| member.prompt).collect()))
     }
 
-    /// The same with as many as the pattern has.
+    /// The same with `N` prompts.
     pub async fn filled_vault<const N: usize>(&self) -> Result<(Vault, [Member; N])> {
         let vault = self.vault().await?;
         let members = vault.filled().await?;
@@ -192,8 +192,8 @@ impl Case {
         Ok((self.vault_at(forked.status(201)?.integer("/data/id")?), forked))
     }
 
-    /// The reply to a creation that has to succeed. A scenario that creates many resources is
-    /// skipped where an account may not hold so many: quotas are open (S-62).
+    /// The reply to a creation that has to succeed. A scenario that creates more resources than the
+    /// quota of the account allows is skipped: quotas are open (S-62).
     fn created(&self, reply: ApiResponse) -> Result<ApiResponse> {
         let (status, count) = (reply.status_code(), self.ledger.created().len());
         if matches!(status, 402 | 403 | 409 | 422 | 507) && count >= FEW {
@@ -206,9 +206,9 @@ impl Case {
     }
 }
 
-/// What an order by date is seen from. It is tried without pauses, and once more with pauses of
-/// over a second before the target is at fault: a server may keep dates by the second, and then
-/// equal dates have no order.
+/// Runs an attempt that depends on an order by date. It gets no pauses at first; if it fails, it is
+/// repeated with pauses of over a second, as a server may keep dates by the second, and equal dates
+/// have no order.
 pub async fn by_date<F>(case: Case, attempt: impl Fn(Case, Duration) -> F) -> Result
 where
     F: Future<Output = Result>,

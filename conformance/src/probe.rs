@@ -18,16 +18,16 @@ use crate::target::{NOT_IMPLEMENTED, Target, Untestable};
 use crate::wire::ApiResponse;
 use crate::{Case, Failure, Selection};
 
-/// How long deleting what was made may take.
+/// How long deleting the created resources may take.
 const CLEAN_UP: Duration = Duration::from_secs(10);
 
-/// Why a run would be in vain.
+/// Why a run cannot begin.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ProbeError {
     /// Nothing answers at the address.
     #[error("the target cannot be reached: {0}")]
     Unreachable(String),
-    /// It was told to stop.
+    /// The run was stopped.
     #[error("the run was stopped before its end")]
     Stopped,
     /// Something answers, and the address or the key is wrong.

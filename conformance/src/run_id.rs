@@ -1,5 +1,5 @@
-//! The run id in the names of all that a run creates, by which `sweep` tells what runs have left
-//! behind from what is somebody's.
+//! The run id in the names of all resources that a run creates, by which `sweep` recognizes those
+//! that a run has left behind.
 
 use std::fmt;
 use std::str::FromStr;

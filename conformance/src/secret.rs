@@ -41,8 +41,8 @@ impl Secrets {
         secrets
     }
 
-    /// Keeps secret what an answer grants access with: of a slot for an upload the token and the
-    /// signed part of the address, and a new key.
+    /// Keeps secret the credentials in an answer: the token and the signed part of the address of a
+    /// slot for an upload, and a new key.
     pub(crate) fn learn(&self, answer: &Value) {
         let text = |place| answer.pointer(place).and_then(Value::as_str);
         let signed = text("/data/uploadUrl").map(|url| url.split_once('?').unwrap_or(("", url)).1);
@@ -211,7 +211,7 @@ mod tests {
         for text in encoded {
             let redacted = secrets.redact(text.as_str());
             assert!(redacted.contains("[key]"), "{text}");
-            // What is left belongs to the part of a key that is no secret.
+            // The rest belongs to the public part of the key.
             let (before, after) = redacted.split_once("[key]").unwrap();
             assert!(text.starts_with(before) && after.len() < 12, "{redacted}");
         }

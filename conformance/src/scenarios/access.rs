@@ -74,7 +74,7 @@ async fn refused(case: Case, row: &Row, credential: &Credential) -> Result {
     let mut endpoint = row.call(&case, &ids);
     let name = case.name("refused");
     if let (Some(body), "create-prompt" | "create-vault") = (&mut endpoint.body, row.name) {
-        // What is created after all shows: a prompt in this vault, a vault by its name.
+        // A resource that is created after all is found: a prompt in this vault, a vault by its name.
         body["vaultId"] = json!(ids.second_vault);
         body["name"] = json!(name);
     }
@@ -118,7 +118,7 @@ fn truncated(key: &str) -> Vec<Form> {
     [1, 2, 3, 8, secret, key.len() / 2].map(|places| truncated_by(key, places)).into()
 }
 
-/// The parts of the key, each put together with what was never given out.
+/// Keys of which one part was given out and another one was not.
 fn unknown(key: &str) -> Vec<Form> {
     let (before, secret) = key.rsplit_once('_').unwrap_or(("", key));
     let (vendor, public) = before.split_once("_live_").unwrap_or(("", before));

@@ -145,7 +145,7 @@ impl Ids {
         })
     }
 
-    /// The same, with a prompt and a vault in the paths that never were.
+    /// The same, with a prompt and a vault in the paths that do not exist.
     pub(super) fn absent(self) -> Self {
         Self { prompt: absent(self.prompt), vault: absent(self.vault), ..self }
     }
@@ -174,7 +174,7 @@ impl Ids {
     }
 }
 
-/// An id like this one that nothing has: far away, and still of the same width.
+/// An id like this one that no resource has: far away, and still of the same width.
 pub(super) fn absent(id: i64) -> i64 {
     const FAR: i64 = 1_000_000_007;
     let narrow = i64::from(i32::MAX);
@@ -232,7 +232,7 @@ pub(super) fn create_key(case: &Case) -> Endpoint {
     Endpoint { method: Method::POST, template, path: template.to_owned(), body: Some(body) }
 }
 
-/// The successes of all endpoints. What is refused is left out: other scenarios report that.
+/// The successes of all endpoints. Refusals are left out: other scenarios report them.
 pub(super) async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>> {
     let ids = Ids::make(case).await?;
     let mut replies = Vec::new();
@@ -245,8 +245,8 @@ pub(super) async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)
     Ok(replies)
 }
 
-/// Refusals of all endpoints: without a key, with ids of nothing in the path, with a faulty field
-/// in the body. What is no refusal is left out, as above.
+/// Refusals of all endpoints: without a key, with ids that nobody has in the path, with a faulty
+/// field in the body. Other answers are left out, as above.
 pub(super) async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     let ids = Ids::make(case).await?;
     let mut replies = Vec::new();

@@ -79,7 +79,8 @@ async fn deleted(case: &Case, kind: Kind) -> Result<i64> {
     Ok(id)
 }
 
-/// The id is refused in this place, beside these ids, and the caller has what it had.
+/// The id is refused in this place of a call with these other ids, and the caller's resources are as
+/// before.
 async fn refused(case: &Case, place: &Place, own: &Ids, beside: &Ids, id: i64) -> Result {
     let before = own.state(&case.wire()).await?;
     place.refuses(&place.call(case, beside, id).await?)?;

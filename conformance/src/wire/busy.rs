@@ -18,7 +18,7 @@ const CONTENTION: Duration = Duration::from_secs(8);
 /// The longest wait where the target names none.
 const LONGEST: Duration = Duration::from_secs(3);
 
-/// What is left of the retries with one call.
+/// The remaining retries of one call.
 pub(super) struct Retries {
     left: Duration,
     contention_left: Duration,
@@ -32,7 +32,7 @@ impl Retries {
         Self { left: RETRY_FOR, contention_left, pause: FIRST }
     }
 
-    /// How long to wait before the call is sent again; `None` if this answer stands.
+    /// How long to wait before the call is sent again; `None` if this answer is final.
     pub(super) fn wait(&mut self, status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
         let left = match status {
             StatusCode::TOO_MANY_REQUESTS => &mut self.left,

@@ -50,7 +50,7 @@ pub enum Received {
 impl Socket {
     /// Fails if there is no connection, and in a run that may only read.
     pub(crate) async fn open(target: Arc<Target>, ledger: Arc<Ledger>) -> Result<Self, Failure> {
-        // What is sent here can be read in more than one way.
+        // A server may read these bytes as another request than they look like.
         target.options().allow(&Method::POST)?;
         let stream = match timeout(target.timeout(), connect(&target)).await {
             Ok(Ok(stream)) => stream,
@@ -81,7 +81,7 @@ impl Socket {
         let _ = timeout(self.target.timeout(), self.stream.shutdown()).await;
     }
 
-    /// The next answer is one to `HEAD`: its length is told and no body comes.
+    /// The next answer is one to `HEAD`: it has a length and no body.
     pub fn expect_no_body(&mut self) {
         self.bodiless = true;
     }

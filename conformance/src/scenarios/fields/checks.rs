@@ -114,7 +114,7 @@ pub(super) async fn float_accepted(call: &Correct, field: &Field) -> Result {
     reply.status_in(200..=299).map(drop)
 }
 
-/// What a value needs beside it: a type its model, and a new vault a name that is not taken (S-17).
+/// A field that a value needs: a type its model, and a new vault a name that is not taken (S-17).
 fn beside(call: &Correct, field: &Field, value: &str) -> Option<(&'static str, String)> {
     match (field.request, value) {
         (Request::ListPrompts, _) => None,

@@ -15,7 +15,7 @@ pub struct Field {
 pub enum Kind {
     Text(usize, usize),
     AnyText,
-    /// A text of at most so many characters, which a server may restrict to ratios (S-66).
+    /// A text up to a number of characters, which a server may restrict to ratios (S-66).
     Ratio(usize),
     /// One of the words of the first list; the second one has words that are near them.
     OneOf(&'static str, &'static str),
@@ -25,7 +25,7 @@ pub enum Kind {
     Id,
     /// The same, and a stated least value of 1.
     PositiveId,
-    /// So many ids, the least and the most.
+    /// A list of ids, the least and the greatest number of them.
     Ids(usize, usize),
     /// The least and the greatest.
     Integer(i64, i64),

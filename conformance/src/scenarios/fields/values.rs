@@ -70,7 +70,7 @@ pub(super) fn ratio(count: usize) -> String {
     json!(format!("{}:{}", number(left), number(count - 1 - left))).to_string()
 }
 
-/// Values with so many characters or entries, or the integer itself.
+/// Values with `size` characters or entries, or the integer itself.
 pub(super) async fn of_size(call: &Correct, field: &Field, size: i64) -> Result<Vec<String>> {
     let count = size as usize;
     let value = match field.kind {
@@ -133,7 +133,7 @@ pub(super) fn above(most: i64) -> Vec<String> {
     near.into_iter().chain(far.map(str::to_owned)).collect()
 }
 
-/// What is no integer of 64 bits, or not an exact one, beside values of other types (S-65).
+/// Numbers that are not exact integers of 64 bits, and a text (S-65).
 pub(super) fn spellings(integer: &str) -> Vec<String> {
     let spelled = [format!("{integer}.5"), format!("{integer}e-30"), format!("\"{integer}\"")];
     let others = ["99999999999999999999", "-9223372036854775809", "9007199254740993.0", "1e400"];
