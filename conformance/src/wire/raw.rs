@@ -52,11 +52,9 @@ impl Socket {
     pub(crate) async fn open(target: Arc<Target>, ledger: Arc<Ledger>) -> Result<Self, Failure> {
         // A server may read these bytes as another request than they look like.
         target.options().allow(&Method::POST)?;
-        let stream = match timeout(target.timeout(), connect(&target)).await {
-            Ok(Ok(stream)) => stream,
-            Ok(Err(error)) => return Err(Failure::error("a connection", error.to_string())),
-            Err(_) => return Err(Failure::error("a connection", "none in time")),
-        };
+        let stream = timeout(target.timeout(), connect(&target)).await;
+        let stream = stream.unwrap_or_else(|elapsed| Err(elapsed.into()));
+        let stream = stream.map_err(|error| Failure::error("a connection", error.to_string()))?;
         let (sent, received) = (Vec::new(), BytesMut::new());
         Ok(Self { target, ledger, stream, sent, received, ended: false, bodiless: false })
     }
