@@ -109,19 +109,3 @@ pub(super) fn tls(http: Http, trusted: &Authorities) -> Result<ClientConfig, rus
     config.alpn_protocols = http.offered();
     Ok(config)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Authorities;
-
-    #[test]
-    fn a_file_without_certificates_is_refused() {
-        let wrong = |pem: &str| Authorities::from_pem(pem.as_bytes()).unwrap_err();
-        assert!(wrong("").contains("no certificate"));
-        let key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
-        assert!(wrong(key).contains("no certificate"));
-        let other = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-        assert!(wrong(other).contains("certificate 1 is faulty"));
-        assert!(wrong("-----BEGIN CERTIFICATE-----\n").contains("no PEM file"));
-    }
-}
