@@ -51,9 +51,8 @@ async fn an_authority_from_a_file_is_trusted_by_calls_and_sockets() {
 async fn a_wrong_file_of_authorities_is_one_line_that_names_the_flag() {
     let server = EmbeddedServer::start().await.unwrap();
     let pem = |kind: &str| format!("-----BEGIN {kind}-----\nAAAA\n-----END {kind}-----\n");
-    let missing = PathBuf::from("/no/such/file.pem");
     for (wrong, reason) in [
-        (missing, "cannot be read"),
+        (PathBuf::from("/no/such/file.pem"), "cannot be read"),
         (file("none.pem", "no certificate"), "no certificate"),
         (file("key.pem", &pem("PRIVATE KEY")), "no certificate"),
         (file("faulty.pem", &pem("CERTIFICATE")), "certificate 1 is faulty"),
