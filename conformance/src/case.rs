@@ -41,7 +41,7 @@ impl Case {
         &self.target
     }
 
-    /// Calls with the key of the account under test, unless the case is that of another wire.
+    /// Calls with the key of the account under test, or with that of [`Case::on`].
     pub fn wire(&self) -> Wire {
         self.wire.clone()
     }

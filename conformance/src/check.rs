@@ -67,10 +67,9 @@ pub fn key_parts(key: &str) -> Option<(&str, &str, &str)> {
     Some((vendor, id, secret))
 }
 
-/// What of a prompt or a vault only calls on it change, so that two looks at it can
-/// be compared: the fields that the specification has, but for those that a server
-/// may change by itself (S-04, S-13, S-14, S-15) and for its own (S-68), and
-/// `vaultIds` in one order (S-07). A list is taken entry by entry.
+/// The fields of a prompt or a vault that only calls on it change, so that two reads can be compared:
+/// those of the specification without those that a server may change by itself (S-04, S-13, S-14,
+/// S-15), and `vaultIds` in one order (S-07). Of a list, the fields of each entry.
 pub fn stable_fields(value: &Value) -> Value {
     const FIELDS: &str = "id title prompt promptType platform vaultIds vaultPromptId isPinned name \
         description slug visibility isSystem promptCount createdAt updatedAt images";
@@ -105,7 +104,7 @@ mod tests {
     use super::stable_fields;
 
     #[test]
-    fn what_a_server_may_change_by_itself_is_settled() {
+    fn fields_that_a_server_may_change_by_itself_are_left_out() {
         let one = json!([{ "id": 7, "status": "active", "vaultIds": [2, 1], "views": 3,
             "coverImageUrl": "https://a.example/?1", "images": [{ "url": "https://a.example/?1" }] }]);
         let other = json!([{ "id": 7, "status": "draft", "vaultIds": [1, 2],
@@ -114,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_calls_change_shows() {
+    fn fields_that_only_calls_change_are_compared() {
         let prompt =
             json!({ "id": 7, "title": "a", "vaultIds": [1], "images": [], "isPinned": false });
         for (field, value) in [

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, COOKIE, SET_COOKIE};
 use http::{HeaderMap, Method, StatusCode};
-use url::Url;
 
 use crate::secret::Secrets;
 
@@ -33,8 +32,8 @@ pub(crate) struct Request {
     pub(crate) headers: HeaderMap,
     /// `None` also for a streamed body, which is not kept.
     pub(crate) body: Option<Bytes>,
-    /// What was sent on a raw socket, in place of all other fields.
-    pub(crate) bytes: Option<SentBytes>,
+    /// What was sent on a raw socket, in place of a method, headers and a body.
+    pub(crate) bytes: Option<Bytes>,
     /// Whose key it carries, in words; empty for that of the account under test.
     pub(crate) by: &'static str,
     /// Whether it only prepares what the scenario looks at.
@@ -45,11 +44,6 @@ pub(crate) struct Response {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-}
-
-pub(crate) struct SentBytes {
-    pub(crate) base: Url,
-    pub(crate) bytes: Bytes,
 }
 
 /// An exchange as text, without secrets.
@@ -78,23 +72,28 @@ impl Request {
         };
         let mut call = format!("{} ", self.method);
         let mut before = "";
-        for segment in path.split('?').next().unwrap_or_default().split('/').skip(1) {
-            let shown = match (before, segment) {
-                (
-                    _,
-                    "vaults" | "prompts" | "uploads" | "images" | "generations" | "status" | "save"
-                    | "fork" | "pin" | "move" | "api-keys",
-                ) => segment,
-                ("vaults", _) => "{vaultId}",
-                ("prompts", _) if call.contains("/vaults/") => "{vaultPromptId}",
-                ("prompts", _) => "{promptId}",
-                ("generations", _) => "{clientJobId}",
+        let segments = path.split('?').next().unwrap_or_default().split('/').skip(1);
+        for (at, segment) in segments.enumerate() {
+            let shown = match before {
+                _ if at % 2 == 0 => segment,
+                "uploads" => segment,
+                "vaults" => "{vaultId}",
+                "prompts" if at > 1 => "{vaultPromptId}",
+                "prompts" => "{promptId}",
+                "generations" => "{clientJobId}",
                 _ => "{id}",
             };
             let _ = write!(call, "/{shown}");
             before = segment;
         }
         call
+    }
+
+    /// The bytes that were sent on a raw socket, if it was one.
+    pub(crate) fn shown_bytes(&self, secrets: &Secrets) -> Option<String> {
+        let bytes = self.bytes.as_ref()?;
+        let lines = truncated(&secrets.redact(escaped(bytes)), bytes.len());
+        Some(format!("bytes to {}\n{lines}", self.url))
     }
 
     /// Whether it names one of these ids, or has an address that a report may not show whole.
@@ -117,9 +116,9 @@ impl RawExchange {
             }
             None => "(no answer)".to_owned(),
         };
-        let Request { method, url, headers, body, bytes, .. } = &*self.request;
-        let (request, curl) = match bytes {
-            Some(sent) => (sent.shown(secrets), None),
+        let Request { method, url, headers, body, .. } = &*self.request;
+        let (request, curl) = match self.request.shown_bytes(secrets) {
+            Some(bytes) => (bytes, None),
             None => {
                 let rest = head_and_body(secrets, headers, body.as_deref());
                 let request = secrets.redact(format!("{method} {url}\n{rest}"));
@@ -134,20 +133,6 @@ impl fmt::Debug for RawExchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("RawExchange")
     }
-}
-
-impl SentBytes {
-    pub(crate) fn shown(&self, secrets: &Secrets) -> String {
-        let address = host(&self.base);
-        let tls = if self.base.scheme() == "https" { " with TLS" } else { "" };
-        let lines = truncated(&secrets.redact(escaped(&self.bytes)), self.bytes.len());
-        format!("bytes to {address}{tls}\n{lines}")
-    }
-}
-
-pub(crate) fn host(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
 /// In single quotes for a POSIX shell.
@@ -207,41 +192,19 @@ fn truncated(text: &str, bytes: usize) -> String {
     }
 }
 
-/// Lines as lines; what is no printable ASCII as an escape.
+/// Lines as lines, and other bytes than printable ASCII as escapes.
 fn escaped(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let (line, end) = line.strip_suffix(b"\r\n").map_or((line, ""), |line| (line, "\n"));
-        for byte in line {
-            match byte {
-                b' '..=b'~' => text.push(char::from(*byte)),
-                _ => text.extend(byte.escape_ascii().map(char::from)),
-            }
-        }
-        text.push_str(end);
-    }
-    text
+    let text = bytes.escape_ascii().to_string();
+    let lines = text.replace(r"\r\n", "\n");
+    lines.replace(r#"\""#, "\"").replace(r"\'", "'").replace(r"\\", r"\")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Secrets, SentBytes, escaped};
+    use super::escaped;
 
     #[test]
-    fn what_cannot_be_printed_is_escaped() {
+    fn bytes_that_cannot_be_printed_are_escaped() {
         assert_eq!(escaped(b"A: \x00\xff'\"\\\r\nB\rC\n"), "A: \\x00\\xff'\"\\\nB\\rC\\n");
-    }
-
-    #[test]
-    fn a_key_in_bytes_does_not_show() {
-        let key = "acme_live_a1_0123456789abcdefghijklmnopqrstuv";
-        let secrets = Secrets::new([("MAIN", key)].into_iter());
-        let base = "https://host:8443/api/v1".parse().unwrap();
-        let sent =
-            format!("GET /{key}?{key} HTTP/1.1\r\nX: {key}\r\nAuthorization : {key}\r\n\r\n");
-        let sent = SentBytes { base, bytes: [sent.as_bytes(), b"\xff"].concat().into() };
-        let text = sent.shown(&secrets);
-        assert!(text.starts_with("bytes to host:8443 with TLS\n"), "{text}");
-        assert!(!text.contains("0123456789"), "{text}");
     }
 }

@@ -80,34 +80,3 @@ impl fmt::Display for Failure {
 }
 
 impl Error for Failure {}
-
-/// The error and its causes, but those whose reason the text has already, such as that of a
-/// decode error without its position.
-pub(crate) fn in_full(error: &(dyn Error + 'static)) -> String {
-    causes(error).map(ToString::to_string).fold(error.to_string(), |text, cause| {
-        let reason = cause.rsplit_once(" at line ").map_or(&*cause, |(reason, _)| reason);
-        if text.contains(reason) { text } else { format!("{text}: {cause}") }
-    })
-}
-
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(error.source(), |cause: &&'a (dyn Error + 'static)| (*cause).source())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Debug, thiserror::Error)]
-    #[error("{0}")]
-    struct Outer(&'static str, #[source] serde_json::Error);
-
-    #[test]
-    fn a_reason_is_told_once() {
-        let cause = || serde_json::from_str::<u8>("\"a\"").unwrap_err();
-        let text = in_full(&Outer("cannot connect", cause()));
-        assert!(text.starts_with("cannot connect: invalid type: string"), "{text}");
-        let told = "cannot decode: invalid type: string \"a\", expected u8";
-        assert_eq!(in_full(&Outer(told, cause())), told);
-    }
-}

@@ -13,6 +13,7 @@ mod vault;
 use std::time::Duration;
 
 use futures::future::try_join_all;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::{Value, json};
 
 pub use self::list::{List, Page, Walk};
@@ -123,11 +124,7 @@ impl Case {
 
     /// New text prompts, created one after the other.
     pub async fn prompts_in_turn(&self, count: usize) -> Result<Vec<Prompt>> {
-        let mut prompts = Vec::with_capacity(count);
-        for _ in 0..count {
-            prompts.push(self.prompt().await?);
-        }
-        Ok(prompts)
+        stream::iter(0..count).then(|_| self.prompt()).try_collect().await
     }
 
     /// The prompt in `data` of a reply.
@@ -159,21 +156,18 @@ impl Case {
 
     /// New private vaults.
     pub async fn vaults<const N: usize>(&self) -> Result<[Vault; N]> {
-        let mut vaults = Vec::with_capacity(N);
-        for _ in 0..N {
-            vaults.push(self.vault().await?);
-        }
+        let vaults: Vec<_> = stream::iter(0..N).then(|_| self.vault()).try_collect().await?;
         vaults.try_into().map_err(|_| Failure::error(format!("{N} vaults"), "another number"))
     }
 
-    /// A new vault, and so many new prompts in it, see [`Vault::fill`].
+    /// A new vault with `count` new prompts in it, see [`Vault::fill`].
     pub async fn vault_of(&self, count: usize) -> Result<(Vault, Vec<Prompt>)> {
         let vault = self.vault().await?;
         let members = vault.fill(count).await?;
         Ok((vault, members.into_iter().map(|member| member.prompt).collect()))
     }
 
-    /// The same with as many as the pattern has.
+    /// The same with `N` prompts.
     pub async fn filled_vault<const N: usize>(&self) -> Result<(Vault, [Member; N])> {
         let vault = self.vault().await?;
         let members = vault.filled().await?;
@@ -198,8 +192,8 @@ impl Case {
         Ok((self.vault_at(forked.status(201)?.integer("/data/id")?), forked))
     }
 
-    /// The reply to a creation that has to succeed. A scenario that creates many resources is
-    /// skipped where an account may not hold so many: quotas are open (S-62).
+    /// The reply to a creation that has to succeed. A scenario that creates more resources than the
+    /// quota of the account allows is skipped: quotas are open (S-62).
     fn created(&self, reply: ApiResponse) -> Result<ApiResponse> {
         let (status, count) = (reply.status_code(), self.ledger.created().len());
         if matches!(status, 402 | 403 | 409 | 422 | 507) && count >= FEW {
@@ -212,9 +206,9 @@ impl Case {
     }
 }
 
-/// What an order by date is seen from. It is tried without pauses, and once more with pauses of
-/// over a second before the target is at fault: a server may keep dates by the second, and then
-/// equal dates have no order.
+/// Runs an attempt that depends on an order by date. It gets no pauses at first; if it fails, it is
+/// repeated with pauses of over a second, as a server may keep dates by the second, and equal dates
+/// have no order.
 pub async fn by_date<F>(case: Case, attempt: impl Fn(Case, Duration) -> F) -> Result
 where
     F: Future<Output = Result>,

@@ -5,7 +5,7 @@
 use std::fmt::{self, Display};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
+use tokio::sync::RwLock;
 
 use crate::target::Auth;
 use crate::trace::Steps;
@@ -14,11 +14,9 @@ use crate::trace::Steps;
 pub(crate) struct Ledger {
     created: Mutex<Vec<Created>>,
     pub(crate) steps: Arc<Steps>,
-    in_flight: Arc<RwLock<()>>,
+    /// Locked for reading by each request in flight, and for writing before the clean-up.
+    pub(crate) in_flight: Arc<RwLock<()>>,
 }
-
-/// Held while a request is in flight; the scenario is not cleaned up before.
-pub(crate) type InFlightGuard = Option<OwnedRwLockReadGuard<()>>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Created {
@@ -70,15 +68,5 @@ impl Ledger {
     /// All resources so far.
     pub(crate) fn created(&self) -> MutexGuard<'_, Vec<Created>> {
         self.created.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// To be held while a request is in flight. `None` once the scenario is cleaned up, whose
-    /// own requests nothing waits for.
-    pub(crate) fn begin_request(&self) -> InFlightGuard {
-        Arc::clone(&self.in_flight).try_read_owned().ok()
-    }
-
-    pub(crate) async fn no_request_in_flight(&self) -> OwnedRwLockWriteGuard<()> {
-        Arc::clone(&self.in_flight).write_owned().await
     }
 }

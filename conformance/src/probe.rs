@@ -18,16 +18,16 @@ use crate::target::{NOT_IMPLEMENTED, Target, Untestable};
 use crate::wire::ApiResponse;
 use crate::{Case, Failure, Selection};
 
-/// How long deleting what was made may take.
+/// How long deleting the created resources may take.
 const CLEAN_UP: Duration = Duration::from_secs(10);
 
-/// Why a run would be in vain.
+/// Why a run cannot begin.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ProbeError {
     /// Nothing answers at the address.
     #[error("the target cannot be reached: {0}")]
     Unreachable(String),
-    /// It was told to stop.
+    /// The run was stopped.
     #[error("the run was stopped before its end")]
     Stopped,
     /// Something answers, and the address or the key is wrong.
@@ -62,8 +62,8 @@ pub async fn preflight(
     found
 }
 
-/// Asks for the vaults, and for prompts if there are no vaults. Whatever looks like an API answer, a faulty one included, is left to
-/// the scenarios.
+/// Asks for the vaults, and for prompts if there are no vaults. Every answer that an API can give,
+/// a faulty one included, is left to the scenarios.
 pub async fn probe(target: &Arc<Target>) -> Result<(), ProbeError> {
     let case = Case::new(Arc::clone(target), "probe");
     let ask = async |path| {
@@ -103,32 +103,27 @@ fn is_object(reply: &ApiResponse) -> bool {
 /// fails is for the scenarios to report.
 pub(crate) async fn indiscriminate(target: &Arc<Target>) -> Option<String> {
     let case = Case::new(Arc::clone(target), RunId::new(jiff::Timestamp::now()).to_string());
-    let wire = case.wire();
+    let get = |path| case.wire().call(Method::GET, path);
     let stranger = case.anonymous().call(Method::GET, "/vaults");
-    let stranger = stranger.header(AUTHORIZATION.as_str(), "Bearer nobody_live_0_0").send().await;
-    let prompts = wire.get("/prompts?limit=1").await;
-    let pairs = [
-        ("GET /vaults", wire.get("/vaults").await, "with a key that nobody has", stranger),
-        ("GET /prompts", prompts.clone(), "with a limit of 0", wire.get("/prompts?limit=0").await),
-        (
-            "GET /prompts",
-            prompts,
-            "of a prompt that nobody has",
-            wire.get("/prompts/2147483001").await,
-        ),
+    let stranger = stranger.header(AUTHORIZATION.as_str(), "Bearer nobody_live_0_0");
+    let (page, none) = (get("/prompts?limit=0"), get("/prompts/2147483001"));
+    let calls = [
+        ("GET /vaults", get("/vaults"), "with a key that nobody has", stranger),
+        ("GET /prompts", get("/prompts?limit=1"), "with a limit of 0", page),
+        ("GET /prompts", get("/prompts?limit=1"), "of a prompt that nobody has", none),
     ];
-    let is_refused = |status: u16| (400..500).contains(&status);
-    let apart = pairs.iter().any(|(_, good, _, bad)| match (good, bad) {
-        (Ok(good), Ok(bad)) => {
-            is_refused(bad.status_code()) && good.status_code() != bad.status_code()
+    let mut same = Vec::new();
+    for (call, good, what, bad) in calls {
+        let (good, bad) = (good.send().await, bad.send().await);
+        if let (Ok(good), Ok(bad)) = (&good, &bad)
+            && (400..500).contains(&bad.status_code())
+            && good.status_code() != bad.status_code()
+        {
+            return None;
         }
-        _ => false,
-    });
-    let told = pairs.iter().map(|(call, good, what, bad)| {
-        format!("{call} gives {} and, {what}, {}", in_words(good), in_words(bad))
-    });
-    let told = told.collect::<Vec<_>>().join("; ");
-    (!apart).then(|| format!("good requests and bad ones get the same answers: {told}"))
+        same.push(format!("{call} gives {} and, {what}, {}", in_words(&good), in_words(&bad)));
+    }
+    Some(format!("good requests and bad ones get the same answers: {}", same.join("; ")))
 }
 
 fn in_words(reply: &Result<ApiResponse, Failure>) -> String {

@@ -1,5 +1,7 @@
 //! A scenario: an async function and what a run must know before it calls it.
 
+use std::panic::Location;
+
 use clap::ValueEnum;
 use futures::future::BoxFuture;
 use serde::Serialize;
@@ -51,18 +53,19 @@ pub enum Profile {
 
 impl Scenario {
     /// A scenario made from a row of a table. It lives as long as the program.
+    #[track_caller]
     pub(crate) fn generated<F>(
         profile: Profile,
         id: String,
         title: String,
         rules: Vec<&'static str>,
         silent: &'static [&'static str],
-        source: &'static str,
         run: impl Fn(Case) -> F + Sync + 'static,
     ) -> Self
     where
         F: Future<Output = Result<(), Failure>> + Send + 'static,
     {
+        let made_at = Location::caller();
         Self {
             id: id.leak(),
             title: title.leak(),
@@ -71,7 +74,7 @@ impl Scenario {
             silent,
             reads: false,
             needs: &[],
-            source,
+            source: format!("{}:{}", made_at.file(), made_at.line()).leak(),
             run: Box::leak(Box::new(move |case| Box::pin(run(case)) as BoxFuture<'static, _>)),
         }
     }
@@ -87,8 +90,9 @@ impl Profile {
     }
 }
 
-/// One scenario: profile, `reads` (if it only reads), id, rules, silent points (optional), needs (optional), function, title. In place of the name of a
-/// function there may be a call such as `|case| lists(case, "/vaults")`.
+/// One scenario: profile, `reads` (if it only reads), id, rules, silent points (optional), needs
+/// (optional), function, title. In place of the name of a function there may be a call such as
+/// `|case| lists(case, "/vaults")`.
 ///
 /// ```
 /// use promptarium_conformance::{Case, Failure, Scenario, Suite, scenario};

@@ -13,6 +13,7 @@ mod core;
 #[doc(hidden)]
 mod fields;
 mod http;
+#[doc(hidden)]
 mod ids;
 mod ours;
 

@@ -1,13 +1,14 @@
 //! The keys and the session of a run, and how they are kept out of everything that is shown.
 //! Whatever leaves the process passes [`Secrets::redact`].
 
-mod forms;
-
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use aho_corasick::AhoCorasick;
+use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, Encoding, HEXLOWER, HEXUPPER};
 use serde_json::Value;
 
-use self::forms::{Finder, Form, PIECE};
+/// Pieces of a secret that are at least this long never show.
+const PIECE: usize = 8;
 
 /// What must not show: the keys a run was given, and what answers granted access with.
 #[derive(Default)]
@@ -17,25 +18,17 @@ pub(crate) struct Secrets(Mutex<Kept>);
 struct Kept {
     /// The longest comes first, as one may begin with another.
     secrets: Vec<Secret>,
+    /// What is looked for in a text, and what replaces it.
+    patterns: Vec<String>,
+    placeholders: Vec<&'static str>,
     /// Made when a text is redacted, and anew after a secret was added.
-    finder: Option<Finder>,
+    finder: Option<AhoCorasick>,
 }
 
 struct Secret {
     /// The variable that stands for it in a shell line.
     variable: &'static str,
-    /// What replaces it in any other text.
-    placeholder: &'static str,
     text: String,
-    /// Of the text, and of the part of it that is secret.
-    forms: Vec<Form>,
-}
-
-impl Secret {
-    /// Each with its placeholder.
-    fn forms(&self) -> impl Iterator<Item = (&'static str, &Form)> {
-        self.forms.iter().map(|form| (self.placeholder, form))
-    }
 }
 
 impl Secrets {
@@ -48,8 +41,8 @@ impl Secrets {
         secrets
     }
 
-    /// Keeps secret what an answer grants access with: of a slot for an upload the token and the
-    /// signed part of the address, and a new key.
+    /// Keeps secret the credentials in an answer: the token and the signed part of the address of a
+    /// slot for an upload, and a new key.
     pub(crate) fn learn(&self, answer: &Value) {
         let text = |place| answer.pointer(place).and_then(Value::as_str);
         let signed = text("/data/uploadUrl").map(|url| url.split_once('?').unwrap_or(("", url)).1);
@@ -75,9 +68,10 @@ impl Secrets {
     ) {
         let mut kept = self.kept();
         if text.len() >= PIECE && kept.secrets.iter().all(|secret| secret.text != text) {
-            let forms = forms::of(text, secret);
-            let text = text.to_owned();
-            kept.secrets.push(Secret { variable, placeholder, text, forms });
+            kept.patterns.extend(patterns(text, secret));
+            let count = kept.patterns.len();
+            kept.placeholders.resize(count, placeholder);
+            kept.secrets.push(Secret { variable, text: text.to_owned() });
             kept.secrets.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
             kept.finder = None;
         }
@@ -90,10 +84,25 @@ impl Secrets {
     /// The text without any secret and without any long piece of its secret part, as a
     /// target may repeat a truncated key, or encode it.
     pub(crate) fn redact(&self, text: impl AsRef<str>) -> String {
-        let Kept { secrets, finder } = &mut *self.kept();
-        let finder =
-            finder.get_or_insert_with(|| Finder::new(secrets.iter().flat_map(Secret::forms)));
-        finder.redact(text.as_ref())
+        let (text, Kept { patterns, placeholders, finder, .. }) =
+            (text.as_ref(), &mut *self.kept());
+        #[expect(clippy::expect_used, reason = "a run keeps some hundred secrets")]
+        let finder = finder.get_or_insert_with(|| {
+            AhoCorasick::new(patterns).expect("fewer than two billion patterns")
+        });
+        let found = finder.find_overlapping_iter(text);
+        let mut found: Vec<_> = found.map(|it| (it.start(), it.end(), it.pattern())).collect();
+        found.sort_unstable();
+        let (mut shown, mut done) = (String::with_capacity(text.len()), 0);
+        for (start, end, pattern) in found {
+            // Pieces that overlap are parts of one secret.
+            if start >= done {
+                shown.push_str(&text[done..start]);
+                shown.push_str(placeholders[pattern]);
+            }
+            done = done.max(end);
+        }
+        shown + &text[done..]
     }
 
     /// An `Authorization` value for double quotes in a shell line: a key becomes its variable, a
@@ -121,6 +130,41 @@ impl Secrets {
         drop(kept);
         for_double_quotes(&self.redact(value))
     }
+}
+
+/// The whole text, and every piece of its secret part as it is and in the usual encodings.
+fn patterns(text: &str, secret: &str) -> Vec<String> {
+    let bytes = secret.as_bytes();
+    let each = |encode: fn(&u8) -> String| bytes.iter().map(encode).collect::<String>();
+    // Each with the length of an encoded byte.
+    let mut forms = vec![
+        (secret.to_owned(), 1),
+        (HEXLOWER.encode(bytes), 2),
+        (HEXUPPER.encode(bytes), 2),
+        (each(|byte| format!("%{byte:02x}")), 3),
+        (each(|byte| format!("%{byte:02X}")), 3),
+        (each(|byte| format!("\\u{byte:04x}")), 6),
+        (each(|byte| format!("\\u{byte:04X}")), 6),
+    ];
+    for before in 0..3 {
+        let alphabets = [&BASE64_NOPAD, &BASE64URL_NOPAD];
+        forms.extend(alphabets.map(|alphabet| (within(alphabet, before, bytes), 1)));
+    }
+    let pieces = forms.iter().flat_map(|(form, width)| {
+        let starts = (0..form.len()).step_by(*width);
+        starts.filter_map(move |start| form.get(start..start + PIECE * width))
+    });
+    pieces.chain([text]).map(str::to_owned).collect()
+}
+
+/// The base64 form of a secret behind `before` bytes, as three bytes are encoded together; only the
+/// characters in which no neighbour has a part.
+fn within(alphabet: &Encoding, before: usize, secret: &[u8]) -> String {
+    let bytes = [&vec![0; before], secret].concat();
+    let encoded = alphabet.encode(&bytes);
+    let shared = usize::from(bytes.len() % 3 != 0);
+    let own = (before * 8).div_ceil(6)..encoded.len() - shared.min(encoded.len());
+    encoded.get(own).unwrap_or_default().to_owned()
 }
 
 /// As it may stand between double quotes in a shell line.
@@ -167,7 +211,7 @@ mod tests {
         for text in encoded {
             let redacted = secrets.redact(text.as_str());
             assert!(redacted.contains("[key]"), "{text}");
-            // What is left belongs to the part of a key that is no secret.
+            // The rest belongs to the public part of the key.
             let (before, after) = redacted.split_once("[key]").unwrap();
             assert!(text.starts_with(before) && after.len() < 12, "{redacted}");
         }
@@ -186,33 +230,20 @@ mod tests {
     }
 
     #[test]
-    fn what_a_slot_grants_access_with_does_not_show() {
-        let secrets = secrets();
-        let slot = json!({ "data": { "uploadUrl": "https://s/a.png?sig=0a1b2c3d", "token": "tok-en_12" } });
-        secrets.learn(&slot);
-        secrets.learn(&json!({ "data": { "uploadUrl": "https://s/signed/b.png", "token": "" } }));
-        secrets.learn(&json!([]));
-        assert_eq!(secrets.redact(slot.to_string()).matches("[slot]").count(), 2);
-        assert_eq!(secrets.redact("PUT https://s/signed/b.png"), "PUT [slot]");
+    fn what_an_answer_grants_access_with_does_not_show() {
+        let (secrets, key) = (secrets(), "acme_live_p1_newSecretOfARun0123456789");
+        for data in [
+            json!({ "uploadUrl": "https://s/a.png?sig=0a1b2c3d", "token": "tok-en_12" }),
+            json!({ "uploadUrl": "https://s/signed/b.png", "token": "" }),
+            json!({ "publicId": "p1", "key": key }),
+            json!([]),
+        ] {
+            secrets.learn(&json!({ "data": data }));
+        }
+        let text = format!("?sig=0a1b2c3d tok-en_12 https://s/signed/b.png {key} SecretOfARun");
+        assert_eq!(secrets.redact(text), "?[slot] [slot] [slot] [key] [key]");
         assert_eq!(secrets.in_shell("Bearer tok-en_12"), "Bearer ${UPLOAD_TOKEN}");
         assert_eq!(secrets.in_shell("Bearer tok-en_1X"), "Bearer [redacted]");
-    }
-
-    #[test]
-    fn a_key_that_was_made_shows_no_more_than_one_that_was_given() {
-        let (secrets, key) = (secrets(), "acme_live_p1_newSecretOfARun0123456789");
-        secrets.learn(&json!({ "data": { "publicId": "p1", "key": key } }));
-        assert_eq!(secrets.redact(format!("{key} SecretOfARun")), "[key] [key]");
         assert_eq!(secrets.in_shell(&format!("Bearer {key}")), "Bearer ${NEW_API_KEY}");
-    }
-
-    #[test]
-    fn a_code_and_a_session_do_not_show_even_in_pieces() {
-        let (secrets, code, session) = (secrets(), "c0de_Of-a-link_wX", "sess1on_Of-a-run_yZ");
-        secrets.keep("SIGN_IN_CODE", "[code]", code, code);
-        secrets.keep("SESSION", "[session]", session, session);
-        let encoded = data_encoding::BASE64.encode(session.as_bytes());
-        let redacted = secrets.redact(format!("{code} {session} {} {encoded}", &code[..12]));
-        assert!(redacted.starts_with("[code] [session] [code] [session]"), "{redacted}");
     }
 }

@@ -90,7 +90,7 @@ impl fmt::Debug for TargetConfig {
     }
 }
 
-/// What a server answers to a call that it does not have.
+/// The statuses of a server for a call that it has not implemented.
 pub(crate) const NOT_IMPLEMENTED: [u16; 3] = [404, 405, 501];
 
 /// Which credentials a call carries.

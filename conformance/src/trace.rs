@@ -91,8 +91,8 @@ impl Step {
         let request = &*exchange.request;
         let shown = |body: &Bytes| (!body.is_empty()).then(|| shown(secrets, body));
         let response = exchange.response.as_deref();
-        let (call, headers, body) = match &request.bytes {
-            Some(sent) => ("bytes".to_owned(), Vec::new(), Some(sent.shown(secrets))),
+        let (call, headers, body) = match request.shown_bytes(secrets) {
+            Some(bytes) => ("bytes".to_owned(), Vec::new(), Some(bytes)),
             None => {
                 let path = request.url.strip_prefix(base_url).unwrap_or(&request.url);
                 let headers = request.headers.iter();

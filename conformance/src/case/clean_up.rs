@@ -24,7 +24,7 @@ impl Case {
     /// find. Waits for requests in flight first, as they may be creating more. An error names what
     /// is left.
     pub async fn clean_up(&self) -> Result {
-        drop(self.ledger.no_request_in_flight().await);
+        drop(self.ledger.in_flight.write().await);
         let created = std::mem::take(&mut *self.ledger.created());
         let vault = |created: &Created| match created.resource {
             Resource::Vault(id) => Some(id),
@@ -93,8 +93,8 @@ impl Case {
         Ok(())
     }
 
-    /// The last status; none if there is no such job, or if what is answered
-    /// has no data, so that no timeout would make a status of it.
+    /// The last status; `None` if there is no such job, or if the answer has no data, so that a longer
+    /// wait would bring no status.
     async fn end_of(&self, wire: &Wire, id: &str) -> Result<Option<ApiResponse>> {
         let path = &status_path(id);
         let what = format!("the job {} to end", json_text(&id));
@@ -163,8 +163,8 @@ pub fn status_path(id: &str) -> String {
     format!("/generations/{segment}/status")
 }
 
-/// Where a job stands, as far as a status answer says so in a form that can be
-/// known: its member `status`, or the word `completed` in any member.
+/// The state of a job, where an answer has it in a known form: as the member `status`, or as the
+/// word `completed` in any member.
 pub fn state(reply: &ApiResponse) -> Option<String> {
     let data = reply.at("/data").ok()?;
     if let Some(status) = data.get("status").and_then(Value::as_str) {
@@ -174,7 +174,7 @@ pub fn state(reply: &ApiResponse) -> Option<String> {
     members.any(|value| value == "completed").then(|| "completed".to_owned())
 }
 
-/// What is in a vault; nothing if it is gone.
+/// The prompts in a vault; empty if it does not exist any more.
 async fn listed(wire: &Wire, vault: i64) -> Result<Vec<Value>> {
     let listing = wire.get(&format!("/vaults/{vault}/prompts")).await?;
     Ok(listing.array("/data").unwrap_or_default())

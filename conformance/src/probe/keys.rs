@@ -28,11 +28,8 @@ pub(super) async fn check(case: &Case) -> Result<(), ProbeError> {
             // refusals can have another cause than the missing scope.
             let _ = case.target().capabilities.read_only_key.set(());
         } else if vaults(reply).is_some_and(|seen| !seen.is_empty() && seen.is_disjoint(&own)) {
-            let what = "is of another account than that of";
-            return wrong(
-                READ_ONLY_API_KEY,
-                &format!("{what} {API_KEY}: they list different vaults"),
-            );
+            let what = "is of another account than PROMPTARIUM_API_KEY: they list different vaults";
+            return wrong(READ_ONLY_API_KEY, what);
         }
     }
     if config.other_api_key.is_some() {
@@ -42,8 +39,8 @@ pub(super) async fn check(case: &Case) -> Result<(), ProbeError> {
             return wrong(OTHER_API_KEY, what);
         }
         if vaults(reply).is_some_and(|others| !others.is_empty() && others == own) {
-            let what = "is of the same account as that of";
-            return wrong(OTHER_API_KEY, &format!("{what} {API_KEY}: both list the same vaults"));
+            let what = "is of the same account as PROMPTARIUM_API_KEY: both list the same vaults";
+            return wrong(OTHER_API_KEY, what);
         }
     }
     Ok(())

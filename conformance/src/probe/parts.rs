@@ -32,7 +32,7 @@ pub(super) async fn check(case: &Case, selection: &Selection) {
     }
 }
 
-/// Why nothing can be uploaded; none also if that is for the scenarios to tell.
+/// Why nothing can be uploaded; `None` also for faults that the scenarios report.
 async fn storage(case: &Case) -> Option<String> {
     let body = json!({ "contentType": "image/png", "size": 100 });
     let slot = case.wire().post("/uploads/images", body).await.ok()?;

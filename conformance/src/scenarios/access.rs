@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::endpoints::{self, Ids, ROWS, Row, Scope};
+use super::endpoints::{Ids, ROWS, Row, Scope};
 use crate::scenarios::core::auth::{Form, form, main_key, mistyped, truncated_by, unauthorized};
 use crate::scenarios::prelude::*;
 
@@ -62,7 +62,6 @@ fn scenario(row: &'static Row, credential: &'static Credential) -> Option<Scenar
             title,
             vec![rule],
             if profile == Profile::Reference { &["S-51"] } else { &[] },
-            concat!(file!(), ":", line!()),
             move |case| refused(case, row, credential),
         )
     })
@@ -72,10 +71,10 @@ async fn refused(case: Case, row: &Row, credential: &Credential) -> Result {
     let wire = case.wire();
     let ids = Ids::make(&case).await?;
     let before = ids.state(&wire).await?;
-    let mut endpoint = endpoints::one(&case, &ids, &row.method, row.template)?;
+    let mut endpoint = row.call(&case, &ids);
     let name = case.name("refused");
     if let (Some(body), "create-prompt" | "create-vault") = (&mut endpoint.body, row.name) {
-        // What is created after all shows: a prompt in this vault, a vault by its name.
+        // A resource that is created after all is found: a prompt in this vault, a vault by its name.
         body["vaultId"] = json!(ids.second_vault);
         body["name"] = json!(name);
     }
@@ -119,7 +118,7 @@ fn truncated(key: &str) -> Vec<Form> {
     [1, 2, 3, 8, secret, key.len() / 2].map(|places| truncated_by(key, places)).into()
 }
 
-/// The parts of the key, each put together with what was never given out.
+/// Keys of which one part was given out and another one was not.
 fn unknown(key: &str) -> Vec<Form> {
     let (before, secret) = key.rsplit_once('_').unwrap_or(("", key));
     let (vendor, public) = before.split_once("_live_").unwrap_or(("", before));

@@ -6,7 +6,7 @@ pub(super) mod shapes;
 use std::sync::LazyLock;
 
 use self::shapes::{OBJECTS, Object, Shape};
-use super::endpoints::{self, Ids, ROWS, Row};
+use super::endpoints::{CONTENTS, Ids, ROWS, Row};
 use super::prelude::*;
 use crate::scenarios::core::job::{Job, send};
 
@@ -35,7 +35,6 @@ fn of_endpoint(row: &'static Row) -> Scenario {
             ),
             rules,
             &[],
-            concat!(file!(), ":", line!()),
             move |case| succeeds(case, row),
         )
     }
@@ -68,12 +67,10 @@ async fn success(case: &Case, row: &Row) -> Result<ApiResponse> {
             // Set-up must not call the endpoint: its failure would block the scenario.
             let ids = match row.template {
                 "/prompts" | "/vaults" => Ids::default(),
-                endpoints::CONTENTS if row.lists() => {
-                    Ids { vault: case.vault().await?.id, ..Ids::default() }
-                }
+                CONTENTS if row.lists() => Ids { vault: case.vault().await?.id, ..Ids::default() },
                 _ => Ids::make(case).await?,
             };
-            endpoints::one(case, &ids, &row.method, row.template)?.send(&case.wire()).await
+            row.call(case, &ids).send(&case.wire()).await
         }
     }
 }
@@ -83,8 +80,7 @@ fn of_field(object: &'static Object, field: &'static Shape) -> Scenario {
     let title = format!("In every {} {} is {}", object.words, field.name, field.kind);
     let mut rules = vec![field.rule];
     rules.extend(field.convention());
-    let source = concat!(file!(), ":", line!());
-    Scenario::generated(Profile::Core, id, title, rules, &[], source, move |case| async move {
+    Scenario::generated(Profile::Core, id, title, rules, &[], move |case| async move {
         for (reply, place) in (object.shown)(case).await? {
             let value = reply.at(&place)?.get(field.name);
             let got = value.map_or_else(|| "nothing".to_owned(), Value::to_string);

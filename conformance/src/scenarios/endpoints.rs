@@ -42,6 +42,18 @@ impl Row {
     pub(super) fn takes_body(&self) -> bool {
         self.body.is_some()
     }
+
+    /// The call on what these ids name.
+    pub(super) fn call(&self, case: &Case, ids: &Ids) -> Endpoint {
+        let removes = self.template == MEMBERSHIP;
+        let membership = if removes { ids.removable_membership } else { ids.membership };
+        Endpoint {
+            method: self.method.clone(),
+            template: self.template,
+            path: Ids { membership, ..*ids }.in_path(self.template),
+            body: self.body.map(|body| body(case, ids)),
+        }
+    }
 }
 
 macro_rules! rows {
@@ -133,7 +145,7 @@ impl Ids {
         })
     }
 
-    /// The same, with a prompt and a vault in the paths that never were.
+    /// The same, with a prompt and a vault in the paths that do not exist.
     pub(super) fn absent(self) -> Self {
         Self { prompt: absent(self.prompt), vault: absent(self.vault), ..self }
     }
@@ -162,7 +174,7 @@ impl Ids {
     }
 }
 
-/// An id like this one that nothing has: far away, and still of the same width.
+/// An id like this one that no resource has: far away, and still of the same width.
 pub(super) fn absent(id: i64) -> i64 {
     const FAR: i64 = 1_000_000_007;
     let narrow = i64::from(i32::MAX);
@@ -197,33 +209,22 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// The rows as they are called with these ids.
-fn called(case: &Case, ids: &Ids, of: impl Fn(&Row) -> bool) -> Vec<Endpoint> {
-    let call = |row: &Row| {
-        let removes = row.template == MEMBERSHIP;
-        let membership = if removes { ids.removable_membership } else { ids.membership };
-        Endpoint {
-            method: row.method.clone(),
-            template: row.template,
-            path: Ids { membership, ..*ids }.in_path(row.template),
-            body: row.body.map(|body| body(case, ids)),
-        }
-    };
-    ROWS.iter().filter(|row| of(row)).map(call).collect()
+fn called(case: &Case, ids: &Ids, is_beyond: bool) -> Vec<Endpoint> {
+    let roots = ["/prompts", "/vaults"];
+    let beyond = |row: &Row| !roots.iter().any(|root| row.template.starts_with(root));
+    let rows = ROWS.iter().filter(|row| beyond(row) == is_beyond);
+    rows.map(|row| row.call(case, ids)).collect()
 }
 
 /// Every endpoint of prompts and vaults, in an order in which each one can succeed once.
 pub(super) fn all(case: &Case, ids: &Ids) -> Vec<Endpoint> {
-    called(case, ids, |row| {
-        row.template.starts_with("/prompts") || row.template.starts_with("/vaults")
-    })
+    called(case, ids, false)
 }
 
-/// The endpoints beside prompts and vaults, for what holds on every path. They are
-/// not in [`all`], as some targets have no provider or no storage.
+/// The other endpoints, for facts that hold on every path. They are not in [`all`], as some targets
+/// have no provider or no storage.
 pub(super) fn beyond(case: &Case) -> Vec<Endpoint> {
-    let is_beyond = |row: &Row| matches!(row.name, "generate" | "read-status" | "request-slot");
-    called(case, &Ids::default(), is_beyond)
+    called(case, &Ids::default(), true)
 }
 
 pub(super) fn create_key(case: &Case) -> Endpoint {
@@ -231,14 +232,7 @@ pub(super) fn create_key(case: &Case) -> Endpoint {
     Endpoint { method: Method::POST, template, path: template.to_owned(), body: Some(body) }
 }
 
-/// One row of the table. A scenario without its row would prove nothing, so that is an error.
-pub(super) fn one(case: &Case, ids: &Ids, method: &Method, template: &str) -> Result<Endpoint> {
-    let mut rows = all(case, ids).into_iter().chain(beyond(case));
-    let found = rows.find(|row| row.method == *method && row.template == template);
-    found.ok_or_else(|| Failure::error(format!("the endpoint {method} {template}"), "no such row"))
-}
-
-/// The successes of all endpoints. What is refused is left out: other scenarios report that.
+/// The successes of all endpoints. Refusals are left out: other scenarios report them.
 pub(super) async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>> {
     let ids = Ids::make(case).await?;
     let mut replies = Vec::new();
@@ -251,8 +245,8 @@ pub(super) async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)
     Ok(replies)
 }
 
-/// Refusals of all endpoints: without a key, with ids of nothing in the path, with a faulty field
-/// in the body. What is no refusal is left out, as above.
+/// Refusals of all endpoints: without a key, with ids that nobody has in the path, with a faulty
+/// field in the body. Other answers are left out, as above.
 pub(super) async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     let ids = Ids::make(case).await?;
     let mut replies = Vec::new();

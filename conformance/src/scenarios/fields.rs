@@ -14,17 +14,18 @@ use self::checks::{
 };
 use self::request::{Correct, Request};
 use self::table::{FIELDS, Field, Kind, Presence};
+use super::endpoints::Row;
 use super::prelude::*;
 
 pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_fields = FIELDS.iter().flat_map(|field| {
         facts(field).into_iter().map(move |fact| {
             let run = move |case| fact.hold(case, field);
-            let title = format!("{}: {}", field.request.names().1, fact.title(field));
-            let (request, fact_id) = (field.request.names().0, fact.row().0);
-            let id = format!("fields.{request}.{}-{fact_id}", dashed(field.name));
+            let Row { name, method, template, .. } = field.request.endpoint();
+            let title = format!("{method} {template}: {}", fact.title(field));
+            let id = format!("fields.{name}.{}-{}", dashed(field.name), fact.row().0);
             let ((profile, silent), rules) = (fact.profile(field), fact.rules(field));
-            let made = Scenario::generated(profile, id, title, rules, silent, field.source, run);
+            let made = Scenario::generated(profile, id, title, rules, silent, run);
             Scenario { reads: field.request == Request::ListPrompts, ..made }
         })
     });
@@ -55,23 +56,23 @@ macro_rules! facts {
 facts! {
     Required "required" Core [] "without {name} it is refused with 400";
     WrongType "wrong-type" Core [] "a {name} of another JSON type is refused with 400";
-    First "first" Core [] "{name} of {least} is accepted";
-    Last "last" Core [] "{name} of {most} is accepted";
-    TooSmall "too-small" Core [] "{name} of less than {least} is refused with 400";
-    TooLarge "too-large" Core [] "{name} of more than {most} is refused with 400";
-    Words "words" Core [] "each stated value of {name} is accepted";
-    OtherWords "other-words" Core [] "any other value of {name} is refused with 400";
-    NoUri "no-uri" Core [] "{name} with a text that is not a URI is refused with 400";
+    Min "first" Core [] "{name} of {least} is accepted";
+    Max "last" Core [] "{name} of {most} is accepted";
+    BelowMin "too-small" Core [] "{name} of less than {least} is refused with 400";
+    AboveMax "too-large" Core [] "{name} of more than {most} is refused with 400";
+    Enum "words" Core [] "each stated value of {name} is accepted";
+    NotInEnum "other-words" Core [] "any other value of {name} is refused with 400";
+    NotUri "no-uri" Core [] "{name} with a text that is not a URI is refused with 400";
     Null "null" Core [] "null for {name} is of the wrong type and refused with 400";
-    Named "named" Reference ["S-60"] "every refusal of a {name} names it in details";
+    NamesField "named" Reference ["S-60"] "every refusal of a {name} names it in details";
     Nul "nul" Reference ["S-66"] "U+0000 is refused with 400 naming {name}";
-    Spelling "spelling" Reference ["S-65"]
+    NumberForm "spelling" Reference ["S-65"]
         "an integer in {name} is a number of at most 64 bits, as a float too if it is exact";
     ScalarValues "scalar-values" Reference ["S-66"]
         "the bounds of {name} count Unicode scalar values";
-    Relative "relative" Reference ["S-11"]
+    NotAbsolute "relative" Reference ["S-11"]
         "relative addresses, white space and control characters are refused, naming {name}";
-    EntryNamed "entry-named" Reference ["S-11"]
+    NamesEntry "entry-named" Reference ["S-11"]
         "the message for {name} names the entry at fault, counted from 1";
 }
 
@@ -79,26 +80,26 @@ fn facts(field: &Field) -> Vec<Fact> {
     use Fact::*;
     let is_body = field.request.has_body();
     let of_kind: &[Fact] = match field.kind {
-        Kind::Text(0, _) => &[WrongType, Last, TooLarge, Nul, ScalarValues],
-        Kind::Text(..) => &[WrongType, First, Last, TooSmall, TooLarge, Nul, ScalarValues],
+        Kind::Text(0, _) => &[WrongType, Max, AboveMax, Nul, ScalarValues],
+        Kind::Text(..) => &[WrongType, Min, Max, BelowMin, AboveMax, Nul, ScalarValues],
         Kind::AnyText => &[WrongType, Nul],
-        Kind::Ratio(..) => &[WrongType, Last, TooLarge, Nul, ScalarValues],
+        Kind::Ratio(..) => &[WrongType, Max, AboveMax, Nul, ScalarValues],
         // Every value of a query is a text.
-        Kind::OneOf(..) if !is_body => &[Words, OtherWords],
-        Kind::OneOf(..) => &[WrongType, Words, OtherWords],
-        Kind::Uri => &[WrongType, NoUri, Nul, Relative],
-        Kind::Uris(..) => &[WrongType, Last, TooLarge, NoUri, Nul, Relative, EntryNamed],
+        Kind::OneOf(..) if !is_body => &[Enum, NotInEnum],
+        Kind::OneOf(..) => &[WrongType, Enum, NotInEnum],
+        Kind::Uri => &[WrongType, NotUri, Nul, NotAbsolute],
+        Kind::Uris(..) => &[WrongType, Max, AboveMax, NotUri, Nul, NotAbsolute, NamesEntry],
         Kind::Id if !is_body => &[WrongType],
-        Kind::Id => &[WrongType, Spelling],
-        Kind::PositiveId => &[WrongType, TooSmall, Spelling],
-        Kind::Ids(..) => &[WrongType, First, Last, TooSmall, TooLarge, Spelling],
-        Kind::Integer(..) if !is_body => &[WrongType, First, Last, TooSmall, TooLarge],
-        Kind::Integer(..) => &[WrongType, First, Last, TooSmall, TooLarge, Spelling],
-        Kind::Object => &[WrongType, First, Nul],
+        Kind::Id => &[WrongType, NumberForm],
+        Kind::PositiveId => &[WrongType, BelowMin, NumberForm],
+        Kind::Ids(..) => &[WrongType, Min, Max, BelowMin, AboveMax, NumberForm],
+        Kind::Integer(..) if !is_body => &[WrongType, Min, Max, BelowMin, AboveMax],
+        Kind::Integer(..) => &[WrongType, Min, Max, BelowMin, AboveMax, NumberForm],
+        Kind::Object => &[WrongType, Min, Nul],
     };
     let required = (field.presence == Presence::Required).then_some(Required);
     let null = is_body.then_some(Null);
-    required.into_iter().chain(of_kind.iter().copied()).chain(null).chain([Named]).collect()
+    required.into_iter().chain(of_kind.iter().copied()).chain(null).chain([NamesField]).collect()
 }
 
 impl Fact {
@@ -123,27 +124,23 @@ impl Fact {
     }
 
     fn rules(self, field: &Field) -> Vec<&'static str> {
-        let mut rules = match self {
-            Self::Required => vec![field.rule, "ER-04"],
-            Self::WrongType | Self::Spelling if field.request == Request::AddPrompts => {
-                vec!["VC-13", "ER-05"]
+        let (own, other) = match (self, field.request) {
+            (Self::WrongType | Self::NumberForm, Request::AddPrompts) => ("VC-13", Some("ER-05")),
+            (Self::WrongType | Self::NumberForm, _) => (field.rule, Some("ER-05")),
+            (Self::Null, _) => (field.rule, (!field.presence.takes_null()).then_some("ER-05")),
+            (Self::Required, _) => (field.rule, Some("ER-04")),
+            (Self::Enum, _) => (field.rule, Some(field.range)),
+            (Self::BelowMin | Self::AboveMax, _) => (field.range, Some("ER-06")),
+            (Self::Min | Self::Max | Self::ScalarValues | Self::NotInEnum, _) => {
+                (field.range, None)
             }
-            Self::WrongType if matches!(field.kind, Kind::OneOf(..)) => {
-                vec![field.rule, field.range, "ER-05"]
-            }
-            Self::WrongType | Self::Spelling => vec![field.rule, "ER-05"],
-            Self::Words => vec![field.rule, field.range],
-            Self::First | Self::Last | Self::ScalarValues => vec![field.range],
-            Self::TooSmall | Self::TooLarge => vec![field.range, "ER-06"],
-            Self::OtherWords => vec![field.range],
-            Self::NoUri | Self::Relative if field.request == Request::Generate => {
-                vec![field.rule, "GE-25"]
-            }
-            Self::NoUri | Self::Relative => vec![field.rule],
-            Self::Null if field.presence.takes_null() => vec![field.rule],
-            Self::Null => vec![field.rule, "ER-05"],
-            Self::Named | Self::Nul | Self::EntryNamed => vec![field.rule, "ER-03"],
+            (Self::NotUri | Self::NotAbsolute, Request::Generate) => (field.rule, Some("GE-25")),
+            (Self::NotUri | Self::NotAbsolute, _) => (field.rule, None),
+            (Self::NamesField | Self::Nul | Self::NamesEntry, _) => (field.rule, Some("ER-03")),
         };
+        let of_words = self == Self::WrongType && matches!(field.kind, Kind::OneOf(..));
+        let range = of_words.then_some(field.range);
+        let mut rules: Vec<_> = [Some(own), range, other].into_iter().flatten().collect();
         rules.dedup();
         rules
     }
@@ -152,7 +149,7 @@ impl Fact {
         let call = field.request.correct(&case).await?;
         let values = self.values(&call, field).await?;
         match self {
-            Self::First if field.name == "name" => one_accepted(&call, field).await,
+            Self::Min if field.name == "name" => one_accepted(&call, field).await,
             _ if self.accepts(field) => accepted(&call, field, &values).await,
             Self::Required => {
                 call.without(field.name).await?.is_bad_request(format!("no {}", field.name))?;
@@ -164,13 +161,13 @@ impl Fact {
                 let longer = values::odd_texts(&call, field, most as usize + 1);
                 all_named(&call, field, &longer).await
             }
-            Self::EntryNamed => entry_named(&call, field).await,
-            Self::Named => named(&call, field).await,
-            Self::Spelling => {
+            Self::NamesEntry => entry_named(&call, field).await,
+            Self::NamesField => named(&call, field).await,
+            Self::NumberForm => {
                 all_named(&call, field, &values).await?;
                 float_accepted(&call, field).await
             }
-            Self::Nul | Self::Relative => all_named(&call, field, &values).await,
+            Self::Nul | Self::NotAbsolute => all_named(&call, field, &values).await,
             _ => all_refused(&call, field, &values).await,
         }
     }
@@ -179,7 +176,7 @@ impl Fact {
     fn accepts(self, field: &Field) -> bool {
         match self {
             Self::Null => field.presence.takes_null(),
-            _ => matches!(self, Self::First | Self::Last | Self::Words),
+            _ => matches!(self, Self::Min | Self::Max | Self::Enum),
         }
     }
 
@@ -197,46 +194,31 @@ impl Fact {
         Ok(match (self, field.kind) {
             (Self::WrongType, _) => values::of_other_types(call, field),
             (Self::Null, _) => vec!["null".into()],
-            (Self::First, Kind::Object) => vec!["{}".into()],
-            (Self::First, Kind::Text(..)) => values::texts(call, field, 1),
-            (Self::First, Kind::Ids(..)) => vec![values::prompts(call, 1).await?],
-            (Self::Last, Kind::Text(_, most)) => values::texts(call, field, most),
-            (Self::Last, Kind::Ratio(most)) => vec![values::ratio(3), values::ratio(most)],
-            (Self::Last, Kind::Uris(most)) => vec![values::addresses(call, field, most).await?],
-            (Self::Last, Kind::Ids(_, most)) => vec![values::prompts(call, most).await?],
-            (Self::First, _) => vec![least.to_string()],
-            (Self::Last, _) => vec![most.to_string()],
-            (Self::TooSmall, Kind::Text(..)) => vec![r#""""#.into()],
-            (Self::TooSmall, Kind::Ids(..)) => vec!["[]".into()],
-            (Self::TooSmall, _) => values::below(least),
-            (Self::TooLarge, Kind::Text(_, most)) => values::texts(call, field, most + 1),
-            (Self::TooLarge, Kind::Ratio(most)) => vec![values::ratio(most + 1)],
-            (Self::TooLarge, Kind::Uris(most)) => {
-                vec![values::addresses(call, field, most + 1).await?]
-            }
-            (Self::TooLarge, Kind::Ids(_, most)) => {
-                vec![values::prompts(call, most + 1).await?]
-            }
-            (Self::TooLarge, _) => values::above(most),
-            (Self::Words, Kind::OneOf(stated, _)) => words(stated),
+            (Self::Max, Kind::Ratio(most)) => vec![values::ratio(3), values::ratio(most)],
+            (Self::Min, _) => values::of_size(call, field, least).await?,
+            (Self::Max, _) => values::of_size(call, field, most).await?,
+            (Self::BelowMin, Kind::Text(..)) => vec![r#""""#.into()],
+            (Self::BelowMin, Kind::Ids(..)) => vec!["[]".into()],
+            (Self::BelowMin, _) => values::below(least),
+            (Self::AboveMax, Kind::Integer(..)) => values::above(most),
+            (Self::AboveMax, _) => values::of_size(call, field, most + 1).await?,
+            (Self::Enum, Kind::OneOf(stated, _)) => words(stated),
             // An empty value of a query may be none (S-03).
-            (Self::OtherWords, Kind::OneOf(_, others)) if !field.request.has_body() => {
-                words(others)
-            }
-            (Self::OtherWords, Kind::OneOf(_, others)) => words(&format!("{others} ")),
-            (Self::NoUri, _) => entries(values::URI, &["plainword", "two words", ""]),
-            (Self::Relative, _) => entries(values::URI, &values::RELATIVE),
+            (Self::NotInEnum, Kind::OneOf(_, others)) if !field.request.has_body() => words(others),
+            (Self::NotInEnum, Kind::OneOf(_, others)) => words(&format!("{others} ")),
+            (Self::NotUri, _) => entries(values::URI, &["plainword", "two words", ""]),
+            (Self::NotAbsolute, _) => entries(values::URI, &values::RELATIVE),
             (Self::Nul, Kind::Object) => {
                 let nul =
                     [json!({ "a": "\0" }), json!({ "\0": 1 }), json!({ "a": [{ "b": "x\0" }] })];
                 nul.map(|value| value.to_string()).to_vec()
             }
             (Self::Nul, _) => entries(values::URI, &["\0", "a\0b"]),
-            (Self::Spelling, Kind::Ids(..)) => {
+            (Self::NumberForm, Kind::Ids(..)) => {
                 let id = call.value(field.name).trim_matches(['[', ']']);
                 values::spellings(id).iter().map(|value| format!("[{value}]")).collect()
             }
-            (Self::Spelling, _) => match call.value(field.name) {
+            (Self::NumberForm, _) => match call.value(field.name) {
                 "" => values::spellings("1"),
                 own => values::spellings(own),
             },

@@ -1,117 +1,73 @@
-//! Every place in every endpoint where an id can stand: one that names nothing, something that
-//! was deleted, or something of another account is refused there and changes nothing.
+//! Every place in every endpoint where an id can stand: an id that nobody has, and one of a deleted
+//! resource or of another account, is refused there and changes nothing.
 
 mod places;
 
 use std::sync::LazyLock;
+
+use futures::future::BoxFuture;
 
 use self::places::Kind;
 pub use self::places::{PLACES, Place, Where};
 use super::endpoints::{Ids, absent};
 use super::prelude::*;
 
-pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
-    let of_place =
-        |place: &'static Place| Stranger::ALL.into_iter().filter_map(move |one| one.at(place));
-    PLACES.iter().flat_map(of_place).collect()
-});
+pub(super) static ALL: LazyLock<Vec<Scenario>> =
+    LazyLock::new(|| PLACES.iter().flat_map(of_place).collect());
 
-/// What an id names, and what is asked of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stranger {
-    Absent,
-    Deleted,
-    Foreign,
-    /// The answer to an absent or deleted one has our status and names the field (S-31, S-57).
-    Named,
-    /// The answer to a foreign one is that to an absent one, byte for byte (S-57).
-    Alike,
+type Run = fn(Case, &'static Place) -> BoxFuture<'static, Result>;
+
+fn of_place(place: &'static Place) -> Vec<Scenario> {
+    let refused = match place.place {
+        Where::Path if place.is_resource() && place.name != "fork-vault" => "404",
+        Where::Query => "refused or finds nothing",
+        _ => "refused",
+    };
+    let in_path = place.place == Where::Path;
+    let (status, silent): (_, &[_]) =
+        if in_path { ("404", &["S-31", "S-57"]) } else { ("400 naming the field", &["S-57"]) };
+    let mut scenarios = Vec::new();
+    // The name in ids, what a title says of the id, and the rule of ids in paths.
+    let mut add = |name, words: String, rule, silent: &'static [&'static str], run: Run| {
+        let mut rules = if place.is_resource() { vec![rule] } else { Vec::new() };
+        rules.extend(place.rule);
+        rules.extend((name == "named" && !in_path).then_some("ER-03"));
+        let core = silent.is_empty();
+        let made = Scenario::generated(
+            if core { Profile::Core } else { Profile::Reference },
+            format!("ids.{name}.{}", place.name),
+            format!("{}: an id {words}", place.words()),
+            rules,
+            silent,
+            move |case| run(case, place),
+        );
+        let foreign = matches!(name, "foreign" | "alike");
+        scenarios
+            .push(Scenario { needs: if foreign { &[Need::OtherAccount] } else { &[] }, ..made });
+    };
+    let words = format!("that nobody has is {refused} and changes nothing");
+    add("absent", words, "ER-08", &[], |case, place| Box::pin(gone(case, place, false)));
+    // What a removed membership answers is open (S-76).
+    if place.kind != Kind::Membership {
+        let words = format!("of what was deleted is {refused}");
+        add("deleted", words, "ER-09", &[], |case, place| Box::pin(gone(case, place, true)));
+    }
+    let words = format!("of another account is {refused} and changes nothing");
+    add("foreign", words, "ER-10", &[], |case, place| Box::pin(foreign(case, place)));
+    let words = format!("that names nothing is {status}");
+    add("named", words, "ER-08", silent, |case, place| Box::pin(named(case, place)));
+    let words = "of another account gets the answer of one that nobody has".to_owned();
+    add("alike", words, "ER-10", &["S-57"], |case, place| Box::pin(alike(case, place)));
+    scenarios
 }
 
-impl Stranger {
-    const ALL: [Self; 5] = [Self::Absent, Self::Deleted, Self::Foreign, Self::Named, Self::Alike];
-
-    /// The name in ids, what a title says of it, and the rule of ids in paths.
-    fn facts(self, place: &Place) -> (&'static str, String, &'static str) {
-        let refused = match place.place {
-            Where::Path if place.kind != Kind::Membership && place.name != "fork-vault" => "404",
-            Where::Query => "refused or finds nothing",
-            _ => "refused",
-        };
-        let named = match place.place {
-            Where::Path => "404",
-            _ => "400 naming the field",
-        };
-        match self {
-            Self::Absent => {
-                ("absent", format!("that nobody has is {refused} and changes nothing"), "ER-08")
-            }
-            Self::Deleted => ("deleted", format!("of what was deleted is {refused}"), "ER-09"),
-            Self::Foreign => {
-                ("foreign", format!("of another account is {refused} and changes nothing"), "ER-10")
-            }
-            Self::Named => ("named", format!("that names nothing is {named}"), "ER-08"),
-            Self::Alike => {
-                let words = "of another account gets the answer of one that nobody has";
-                ("alike", words.to_owned(), "ER-10")
-            }
-        }
-    }
-
-    fn silent(self, place: &Place) -> &'static [&'static str] {
-        match self {
-            Self::Named if place.place == Where::Path => &["S-31", "S-57"],
-            Self::Named | Self::Alike => &["S-57"],
-            _ => &[],
-        }
-    }
-
-    fn at(self, place: &'static Place) -> Option<Scenario> {
-        let of_path = place.place == Where::Path && place.kind != Kind::Membership;
-        // What a removed membership answers is open (S-76).
-        if self == Self::Deleted && place.kind == Kind::Membership {
-            return None;
-        }
-        let (id, words, rule) = self.facts(place);
-        let mut rules = if of_path { vec![rule] } else { Vec::new() };
-        rules.extend(place.rule);
-        if self == Self::Named && place.place != Where::Path {
-            rules.push("ER-03");
-        }
-        let profile = match self {
-            Self::Named | Self::Alike => Profile::Reference,
-            _ => Profile::Core,
-        };
-        let foreign = matches!(self, Self::Foreign | Self::Alike);
-        Some(Scenario {
-            needs: if foreign { &[Need::OtherAccount] } else { &[] },
-            ..Scenario::generated(
-                profile,
-                format!("ids.{id}.{}", place.name),
-                format!("{}: an id {words}", place.words()),
-                rules,
-                self.silent(place),
-                concat!(file!(), ":", line!()),
-                move |case| self.hold(case, place),
-            )
-        })
-    }
-
-    async fn hold(self, case: Case, place: &Place) -> Result {
-        match self {
-            Self::Absent | Self::Deleted => {
-                let own = Ids::make(&case).await?;
-                let id = match self {
-                    Self::Absent => absent(place.kind.of(&own)),
-                    _ => deleted(&case, place.kind).await?,
-                };
-                refused(&case, place, &own, &own, id).await
-            }
-            Self::Foreign => foreign(&case, place).await,
-            Self::Named => named(&case, place).await,
-            Self::Alike => alike(&case, place).await,
-        }
-    }
+async fn gone(case: Case, place: &Place, is_deleted: bool) -> Result {
+    let own = Ids::make(&case).await?;
+    let id = match is_deleted {
+        true => deleted(&case, place.kind).await?,
+        false => absent(place.kind.of(&own)),
+    };
+    refused(&case, place, &own, &own, id).await
 }
 
 async fn deleted(case: &Case, kind: Kind) -> Result<i64> {
@@ -123,15 +79,16 @@ async fn deleted(case: &Case, kind: Kind) -> Result<i64> {
     Ok(id)
 }
 
-/// The id is refused in this place, beside these ids, and the caller has what it had.
+/// The id is refused in this place of a call with these other ids, and the caller's resources are as
+/// before.
 async fn refused(case: &Case, place: &Place, own: &Ids, beside: &Ids, id: i64) -> Result {
     let before = own.state(&case.wire()).await?;
     place.refuses(&place.call(case, beside, id).await?)?;
     check::equal("what was there", &own.state(&case.wire()).await?, &before)
 }
 
-/// What stands beside a foreign id. A foreign vault has its own membership beside it, as nothing
-/// but the account may be amiss; bodies name what the caller has.
+/// The other ids of a call with a foreign id. A foreign vault comes with its own membership, so that
+/// only the account is wrong; bodies name what the caller has.
 fn beside(place: &Place, owned: &Ids, own: &Ids) -> Ids {
     match (place.place, place.kind) {
         (Where::Path, Kind::Vault) => {
@@ -147,8 +104,8 @@ pub(super) fn owners_and_strangers(case: &Case) -> [(Case, Case); 2] {
     [(other.clone(), case.clone()), (case.clone(), other)]
 }
 
-async fn foreign(case: &Case, place: &Place) -> Result {
-    for (owner, stranger) in owners_and_strangers(case) {
+async fn foreign(case: Case, place: &Place) -> Result {
+    for (owner, stranger) in owners_and_strangers(&case) {
         let owned = Ids::make(&owner).await?;
         let own = Ids::make(&stranger).await?;
         // A vault that others may fork is not open to them otherwise.
@@ -170,17 +127,17 @@ async fn foreign(case: &Case, place: &Place) -> Result {
     Ok(())
 }
 
-async fn named(case: &Case, place: &Place) -> Result {
-    let own = Ids::make(case).await?;
+async fn named(case: Case, place: &Place) -> Result {
+    let own = Ids::make(&case).await?;
     let mut ids = vec![absent(place.kind.of(&own))];
     if place.kind != Kind::Membership {
-        ids.push(deleted(case, place.kind).await?);
+        ids.push(deleted(&case, place.kind).await?);
     }
     if place.place != Where::Path {
         ids.extend([i64::MAX, i64::MIN, 0, -1]);
     }
     for id in ids {
-        let reply = place.call(case, &own, id).await?;
+        let reply = place.call(&case, &own, id).await?;
         let named = match place.place {
             Where::Path => reply.status(404).map(drop),
             Where::Body | Where::Query => {
@@ -192,8 +149,8 @@ async fn named(case: &Case, place: &Place) -> Result {
     Ok(())
 }
 
-async fn alike(case: &Case, place: &Place) -> Result {
-    for (owner, stranger) in owners_and_strangers(case) {
+async fn alike(case: Case, place: &Place) -> Result {
+    for (owner, stranger) in owners_and_strangers(&case) {
         let owned = Ids::make(&owner).await?;
         let own = Ids::make(&stranger).await?;
         compare(&stranger, place, &owned, &own).await?;
@@ -201,7 +158,7 @@ async fn alike(case: &Case, place: &Place) -> Result {
     Ok(())
 }
 
-/// An id of the owner and one of nothing are answered alike.
+/// An id of the owner and one that nobody has get the same answer.
 pub(super) async fn compare(case: &Case, place: &Place, owned: &Ids, own: &Ids) -> Result {
     let foreign = place.kind.of(owned);
     let nothing = absent(foreign);
@@ -229,12 +186,11 @@ fn same(got: &ApiResponse, expected: &ApiResponse, ids: (i64, i64)) -> Result {
 impl Place {
     /// Refused; a query may also find nothing.
     fn refuses(&self, reply: &ApiResponse) -> Result {
-        let of_path = self.place == Where::Path && self.kind != Kind::Membership;
         let checked = match (reply.status_code(), self.place) {
             (200, Where::Query) => reply.equals("/data", Value::Array(Vec::new())),
             // Removing a membership that is not there may be a success (S-31).
             (200, _) if self.name == "remove-prompt-membership" => Ok(reply),
-            _ if of_path && self.name != "fork-vault" => reply.status(404),
+            _ if self.is_resource() && self.name != "fork-vault" => reply.status(404),
             _ => reply.status_in(400..=499),
         };
         check::with_context(self.words(), checked).map(drop)

@@ -104,7 +104,7 @@ pub(crate) struct Capabilities {
     pub(crate) read_only_key: OnceLock<()>,
 }
 
-/// Skips whoever needs the part, if there is a reason why it cannot be tested.
+/// Skips a scenario that needs the part, if there is a reason why it cannot be tested.
 pub(crate) fn must_work(part: &OnceLock<String>) -> Result<(), Failure> {
     part.get().map_or(Ok(()), |reason| Err(Failure::skipped(reason)))
 }

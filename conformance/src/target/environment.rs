@@ -76,7 +76,7 @@ fn checked_code(link: &str, base_url: &Url) -> Result<String, String> {
     if page && code.len() >= KEY_LENGTH_MIN {
         return Ok(code.to_owned());
     }
-    Err(format!("the link of --sign-in-url is none of the target: {root}/sign-in#CODE is expected"))
+    Err(format!("the link of --sign-in-url is not for this target; use {root}/sign-in#CODE"))
 }
 
 /// Two equal keys would make one account look like two, and its own resources like a leak.

@@ -10,21 +10,17 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::Verifier;
-use strum::AsRefStr;
 
 /// Which version of HTTP a run speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, AsRefStr, ValueEnum)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Http {
     /// What the target prefers over TLS, HTTP/1.1 else.
     #[default]
     Auto,
     /// HTTP/1.1 only.
-    #[strum(serialize = "1.1")]
     #[value(name = "1.1")]
     One,
     /// HTTP/2 only; without TLS by prior knowledge.
-    #[strum(serialize = "2")]
     #[value(name = "2")]
     Two,
 }
@@ -112,20 +108,4 @@ pub(super) fn tls(http: Http, trusted: &Authorities) -> Result<ClientConfig, rus
     let mut config = builder.with_no_client_auth();
     config.alpn_protocols = http.offered();
     Ok(config)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Authorities;
-
-    #[test]
-    fn a_file_without_certificates_is_refused() {
-        let wrong = |pem: &str| Authorities::from_pem(pem.as_bytes()).unwrap_err();
-        assert!(wrong("").contains("no certificate"));
-        let key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
-        assert!(wrong(key).contains("no certificate"));
-        let other = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-        assert!(wrong(other).contains("certificate 1 is faulty"));
-        assert!(wrong("-----BEGIN CERTIFICATE-----\n").contains("no PEM file"));
-    }
 }

@@ -2,7 +2,7 @@
 //! after as long as it says (S-62). 409 and 503 are retried only where calls race for one
 //! thing, and for a short time. A body in pieces cannot be sent again.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
@@ -18,7 +18,7 @@ const CONTENTION: Duration = Duration::from_secs(8);
 /// The longest wait where the target names none.
 const LONGEST: Duration = Duration::from_secs(3);
 
-/// What is left of the retries with one call.
+/// The remaining retries of one call.
 pub(super) struct Retries {
     left: Duration,
     contention_left: Duration,
@@ -32,7 +32,7 @@ impl Retries {
         Self { left: RETRY_FOR, contention_left, pause: FIRST }
     }
 
-    /// How long to wait before the call is sent again; `None` if this answer stands.
+    /// How long to wait before the call is sent again; `None` if this answer is final.
     pub(super) fn wait(&mut self, status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
         let left = match status {
             StatusCode::TOO_MANY_REQUESTS => &mut self.left,
@@ -41,7 +41,7 @@ impl Retries {
         };
         // Jitter keeps calls that met once from meeting again.
         let jitter = || self.pause.mul_f64(rand::random_range(0.5..1.5));
-        let wait = asked_for(headers, now()).unwrap_or_else(jitter);
+        let wait = asked_for(headers, Timestamp::now()).unwrap_or_else(jitter);
         if wait > *left {
             return None;
         }
@@ -50,10 +50,6 @@ impl Retries {
         self.pause = (self.pause * 2).min(LONGEST);
         Some(wait)
     }
-}
-
-fn now() -> Timestamp {
-    SystemTime::now().try_into().unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 /// What `Retry-After` asks for: seconds, or a date; one that is over is no wait.
@@ -68,32 +64,24 @@ fn asked_for(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use http::HeaderMap;
-    use http::header::RETRY_AFTER;
-    use jiff::Timestamp;
-
-    use super::asked_for;
-
-    fn wait(text: &'static str) -> Option<Duration> {
-        let headers = HeaderMap::from_iter([(RETRY_AFTER, text.parse().ok()?)]);
-        asked_for(&headers, "2025-03-01T09:30:00Z".parse::<Timestamp>().ok()?)
-    }
+    use super::{Duration, HeaderMap, RETRY_AFTER, asked_for};
 
     #[test]
-    fn seconds_and_dates_are_waited_for() {
-        assert_eq!(wait("0"), Some(Duration::ZERO));
-        assert_eq!(wait(" 7 "), Some(Duration::from_secs(7)));
-        assert_eq!(wait("Sat, 01 Mar 2025 09:30:12 GMT"), Some(Duration::from_secs(12)));
-        assert_eq!(wait("Sat, 01 Mar 2025 09:29:12 GMT"), Some(Duration::ZERO));
-    }
-
-    #[test]
-    fn anything_else_says_nothing() {
-        for text in ["", "soon", "-1", "1.5"] {
-            assert_eq!(wait(text), None, "{text}");
+    fn retry_after_is_a_number_of_seconds_or_a_date() {
+        let now = "2025-03-01T09:30:00Z".parse().unwrap();
+        for (text, seconds) in [
+            ("0", Some(0)),
+            (" 7 ", Some(7)),
+            ("Sat, 01 Mar 2025 09:30:12 GMT", Some(12)),
+            ("Sat, 01 Mar 2025 09:29:12 GMT", Some(0)),
+            ("", None),
+            ("soon", None),
+            ("-1", None),
+            ("1.5", None),
+        ] {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, text.parse().unwrap())]);
+            assert_eq!(asked_for(&headers, now), seconds.map(Duration::from_secs), "{text:?}");
         }
-        assert_eq!(asked_for(&HeaderMap::new(), Timestamp::UNIX_EPOCH), None);
+        assert_eq!(asked_for(&HeaderMap::new(), now), None);
     }
 }

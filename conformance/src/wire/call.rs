@@ -1,6 +1,7 @@
 //! One call: put together piece by piece, then sent once.
 
 use std::convert::Infallible;
+use std::error::Error as _;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -15,7 +16,6 @@ use serde_json::Value;
 use super::{ApiResponse, Wire, busy};
 use crate::Failure;
 use crate::exchange::{RawExchange, Request, Response};
-use crate::failure::in_full;
 use crate::target::must_work;
 use crate::trace::{self, OWN_KEY};
 
@@ -45,20 +45,12 @@ impl Call {
 
     /// Adds a header; a second one of the same name is sent too. `authorization` replaces the key.
     pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
-        let name = HeaderName::from_bytes(name.as_bytes());
-        match (name, HeaderValue::from_bytes(value.as_ref())) {
-            (Ok(name), Ok(value)) => {
-                self.headers.append(name, value);
-            }
-            (Err(_), _) => self.unsendable = Some("a header name HTTP does not allow".into()),
-            (Ok(name), Err(_)) => self.unsendable = Some(format!("a value unfit for {name}")),
+        let value = HeaderValue::from_bytes(value.as_ref());
+        match (HeaderName::from_bytes(name.as_bytes()), value) {
+            (Ok(name), Ok(value)) => drop(self.headers.append(name, value)),
+            // Not the value, which may be a key.
+            _ => self.unsendable = Some(format!("a header {name} that HTTP does not allow")),
         }
-        self
-    }
-
-    /// Adds headers; `authorization` replaces the key.
-    pub fn headers(mut self, headers: HeaderMap) -> Self {
-        self.headers.extend(headers);
         self
     }
 
@@ -89,10 +81,11 @@ impl Call {
     /// if there is no whole answer. A request is carried through even if the scenario is cancelled
     /// meanwhile, as only the answer tells what there is to clean up.
     pub async fn send(self) -> Result<ApiResponse, Failure> {
-        let (flight, set_up) = (self.wire.ledger.begin_request(), trace::is_set_up());
+        let in_flight = Arc::clone(&self.wire.ledger.in_flight).try_read_owned();
+        let set_up = trace::is_set_up();
         let sent = tokio::spawn(async move {
             let reply = self.perform(set_up).await;
-            drop(flight);
+            drop(in_flight);
             reply
         });
         sent.await.unwrap_or_else(|error| {
@@ -108,14 +101,17 @@ impl Call {
         if self.path.is_none() {
             must_work(&self.wire.target.capabilities.storage)?;
         }
-        let by = if self.headers.contains_key(AUTHORIZATION) {
-            OWN_KEY
-        } else if self.path.is_none() {
-            ""
-        } else {
-            self.wire.auth.word()
+        let by = match (&self.path, self.wire.key()?) {
+            _ if self.headers.contains_key(AUTHORIZATION) => OWN_KEY,
+            (None, _) => "",
+            (Some(_), None) => self.wire.auth.word(),
+            (Some(_), Some(key)) => {
+                let value = HeaderValue::try_from(format!("Bearer {key}"));
+                let unfit = |_| Failure::error("a key that fits a header", "a key that does not");
+                self.headers.insert(AUTHORIZATION, value.map_err(unfit)?);
+                self.wire.auth.word()
+            }
         };
-        self.authorize()?;
         let Self { wire, method, url, path, headers, body, shown_body, .. } = self;
         let mut call = wire.target.http.request(method.clone(), &url).headers(headers.clone());
         if let Some(body) = body {
@@ -155,23 +151,21 @@ impl Call {
         let origin = self.wire.target.config.base_url.origin().ascii_serialization();
         self.header("origin", origin).header("sec-fetch-site", "same-origin")
     }
-
-    fn authorize(&mut self) -> Result<(), Failure> {
-        if self.headers.contains_key(AUTHORIZATION) {
-            return Ok(());
-        }
-        if let Some(key) = self.wire.key()? {
-            let value = HeaderValue::try_from(format!("Bearer {key}"))
-                .map_err(|_| Failure::error("a key that fits a header", "a key that does not"))?;
-            self.headers.insert(AUTHORIZATION, value);
-        }
-        Ok(())
-    }
 }
 
-/// The whole answer, or in words why there is none.
-async fn answer(request: RequestBuilder, retries: busy::Retries) -> Result<Response, String> {
-    let mut response = accepted(request, retries).await.map_err(in_words)?;
+/// The whole answer of a target that has time for the request, or in words why there is none.
+async fn answer(
+    mut request: RequestBuilder,
+    mut retries: busy::Retries,
+) -> Result<Response, String> {
+    let mut response = loop {
+        let again = request.try_clone();
+        let response = request.send().await.map_err(in_words)?;
+        let wait = retries.wait(response.status(), response.headers());
+        let Some((again, wait)) = again.zip(wait) else { break response };
+        tokio::time::sleep(wait).await;
+        request = again;
+    };
     let (status, headers) = (response.status(), response.headers().clone());
     let mut body = BytesMut::new();
     while let Some(piece) = response.chunk().await.map_err(in_words)? {
@@ -183,21 +177,16 @@ async fn answer(request: RequestBuilder, retries: busy::Retries) -> Result<Respo
     Ok(Response { status, headers, body: body.freeze() })
 }
 
-/// The head of an answer of a target that has time for the request.
-async fn accepted(
-    mut request: RequestBuilder,
-    mut retries: busy::Retries,
-) -> Result<reqwest::Response, reqwest::Error> {
-    loop {
-        let again = request.try_clone();
-        let response = request.send().await?;
-        let wait = retries.wait(response.status(), response.headers());
-        let Some((again, wait)) = again.zip(wait) else { return Ok(response) };
-        tokio::time::sleep(wait).await;
-        request = again;
-    }
-}
-
+/// The error and its causes, without the address.
 fn in_words(error: reqwest::Error) -> String {
-    in_full(&error.without_url())
+    let error = error.without_url();
+    let (mut text, mut next) = (error.to_string(), error.source());
+    while let Some(cause) = next {
+        // Some have the text of their cause.
+        if !text.contains(&cause.to_string()) {
+            text = format!("{text}: {cause}");
+        }
+        next = cause.source();
+    }
+    text
 }

@@ -1,6 +1,6 @@
-//! Bytes on a socket: requests that no HTTP client would send, and the answers to
-//! them as they arrive. Only what takes HTTP/1.1 apart belongs here; every other
-//! call goes through [`super::Wire`].
+//! Bytes on a socket: requests that no HTTP client would send, and the answers to them as they
+//! arrive. Only calls that break HTTP/1.1 belong here; every other call goes through
+//! [`super::Wire`].
 
 mod reader;
 
@@ -15,10 +15,9 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use self::reader::Part;
 use super::ApiResponse;
 use crate::Failure;
-use crate::exchange::{self, RawExchange, SentBytes, host};
+use crate::exchange::{self, RawExchange};
 use crate::ledger::Ledger;
 use crate::target::Target;
 
@@ -51,13 +50,11 @@ pub enum Received {
 impl Socket {
     /// Fails if there is no connection, and in a run that may only read.
     pub(crate) async fn open(target: Arc<Target>, ledger: Arc<Ledger>) -> Result<Self, Failure> {
-        // What is sent here can be read in more than one way.
+        // A server may read these bytes as another request than they look like.
         target.options().allow(&Method::POST)?;
-        let stream = match timeout(target.timeout(), connect(&target)).await {
-            Ok(Ok(stream)) => stream,
-            Ok(Err(error)) => return Err(Failure::error("a connection", error.to_string())),
-            Err(_) => return Err(Failure::error("a connection", "none in time")),
-        };
+        let stream = timeout(target.timeout(), connect(&target)).await;
+        let stream = stream.unwrap_or_else(|elapsed| Err(elapsed.into()));
+        let stream = stream.map_err(|error| Failure::error("a connection", error.to_string()))?;
         let (sent, received) = (Vec::new(), BytesMut::new());
         Ok(Self { target, ledger, stream, sent, received, ended: false, bodiless: false })
     }
@@ -82,13 +79,13 @@ impl Socket {
         let _ = timeout(self.target.timeout(), self.stream.shutdown()).await;
     }
 
-    /// The next answer is one to `HEAD`: its length is told and no body comes.
+    /// The next answer is one to `HEAD`: it has a length and no body.
     pub fn expect_no_body(&mut self) {
         self.bodiless = true;
     }
 
     /// The next answer that is not an interim one (1xx), or the end. Fails if neither comes in
-    /// time, or what comes is no HTTP.
+    /// time, or if other bytes than HTTP come.
     pub async fn next(&mut self) -> Result<Received, Failure> {
         loop {
             match self.next_of_any_kind().await? {
@@ -128,50 +125,40 @@ impl Socket {
     }
 
     fn request(&self) -> Arc<exchange::Request> {
-        let base = &self.target.config.base_url;
         Arc::new(exchange::Request {
-            url: base.to_string(),
-            bytes: Some(SentBytes { base: base.clone(), bytes: self.sent.clone().into() }),
+            url: self.target.base_url().to_owned(),
+            bytes: Some(self.sent.clone().into()),
             ..exchange::Request::default()
         })
     }
 
     async fn read(&mut self) -> Result<Received, Failure> {
         loop {
-            match reader::part(&self.received, self.bodiless, self.ended) {
-                Part::Answer(answer, length) => {
+            match reader::response(&self.received, self.bodiless, self.ended) {
+                Ok(Some((response, length))) => {
                     let _ = self.received.split_to(length);
                     self.bodiless = false;
-                    return Ok(Received::Response(self.response_of(answer)));
+                    let reply = ApiResponse::new(self.request(), Arc::new(response));
+                    self.ledger.steps.record(reply.exchange());
+                    return Ok(Received::Response(reply));
                 }
-                Part::Nonsense(what) => return Err(self.failure("an HTTP answer", what)),
-                Part::Unfinished if self.ended && self.received.is_empty() => {
-                    return Ok(Received::Closed);
-                }
-                Part::Unfinished if self.ended => {
+                Ok(None) if self.ended && self.received.is_empty() => return Ok(Received::Closed),
+                Ok(None) if self.ended => {
                     return Err(self.failure("a whole answer", "one that breaks off"));
                 }
-                Part::Unfinished if self.received.len() > ANSWER_BYTES_MAX => {
+                Ok(None) if self.received.len() > ANSWER_BYTES_MAX => {
                     return Err(self.failure("an answer that ends", "one that does not"));
                 }
-                Part::Unfinished => {}
+                Ok(None) => {}
+                Err(what) => return Err(self.failure("an HTTP answer", what)),
             }
-            match self.stream.read_buf(&mut self.received).await {
-                Ok(0) => self.ended = true,
-                Ok(_) => {}
+            let read = self.stream.read_buf(&mut self.received).await;
+            self.ended = !matches!(read, Ok(1..));
+            if read.is_err() {
                 // A reset may have destroyed a part of what was received.
-                Err(_) => {
-                    self.ended = true;
-                    self.received.clear();
-                }
+                self.received.clear();
             }
         }
-    }
-
-    fn response_of(&self, answer: exchange::Response) -> ApiResponse {
-        let reply = ApiResponse::new(self.request(), Arc::new(answer));
-        self.ledger.steps.record(reply.exchange());
-        reply
     }
 }
 
@@ -204,7 +191,9 @@ impl RawRequest {
     pub(crate) fn new(target: &Target, method: &Method, path: &str) -> Self {
         let (url, key) = (&target.config.base_url, &target.config.api_key);
         let first = format!("{method} {}{path} HTTP/1.1", url.path().trim_end_matches('/'));
-        let lines = [format!("Host: {}", host(url)), format!("Authorization: Bearer {key}")];
+        let host = url.host_str().unwrap_or_default();
+        let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let lines = [format!("Host: {host}"), format!("Authorization: Bearer {key}")];
         Self { first: first.into_bytes(), lines: lines.map(String::into_bytes).into() }
     }
 

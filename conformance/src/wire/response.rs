@@ -17,8 +17,8 @@ use crate::check::{json_text, side_by_side};
 use crate::exchange::{RawExchange, Request, Response};
 use crate::trace;
 
-/// An answer as it came. `place`s are JSON pointers such as `/data/title`. Its
-/// `Debug` tells the status only: the rest may hold secrets.
+/// An answer as it came. `place`s are JSON pointers such as `/data/title`. Its `Debug` shows the
+/// status only: the rest may hold secrets.
 #[derive(Clone)]
 pub struct ApiResponse {
     request: Arc<Request>,
@@ -49,7 +49,7 @@ impl ApiResponse {
         &self.response.headers
     }
 
-    /// The first value of a header; empty if there is none, or it is no text.
+    /// The first value of a header; empty if there is none, or if it is not ASCII.
     pub fn header(&self, name: impl AsHeaderName) -> &str {
         self.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }

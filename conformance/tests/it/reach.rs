@@ -50,9 +50,17 @@ async fn an_authority_from_a_file_is_trusted_by_calls_and_sockets() {
 #[tokio::test]
 async fn a_wrong_file_of_authorities_is_one_line_that_names_the_flag() {
     let server = EmbeddedServer::start().await.unwrap();
-    let none = file("none.pem", "no certificate");
-    for wrong in ["/no/such/file.pem", none.to_str().unwrap()] {
-        run(&server, &["--cacert", wrong]).await.refused(2, "--cacert").ended(2, &[wrong]);
+    let pem = |kind: &str| format!("-----BEGIN {kind}-----\nAAAA\n-----END {kind}-----\n");
+    for (wrong, reason) in [
+        (PathBuf::from("/no/such/file.pem"), "cannot be read"),
+        (file("none.pem", "no certificate"), "no certificate"),
+        (file("key.pem", &pem("PRIVATE KEY")), "no certificate"),
+        (file("faulty.pem", &pem("CERTIFICATE")), "certificate 1 is faulty"),
+        (file("open.pem", "-----BEGIN CERTIFICATE-----\n"), "no PEM file"),
+    ] {
+        let wrong = wrong.to_str().unwrap();
+        let ran = run(&server, &["--cacert", wrong]).await;
+        ran.refused(2, "--cacert").ended(2, &[wrong, reason]);
     }
 }
 

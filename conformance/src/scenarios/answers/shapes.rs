@@ -113,7 +113,7 @@ pub(in crate::scenarios) const PROMPT: &[Shape] = shapes! {
     "updatedAt" Type::Timestamp, "PR-09";
 };
 
-/// What an entry of a vault's listing has besides.
+/// The further fields of an entry of a vault's listing.
 pub(in crate::scenarios) const MEMBER: &[Shape] = shapes! {
     "vaultPromptId" Type::Integer, "VC-04";
     "isPinned" Type::Boolean, "VC-04";
@@ -204,7 +204,7 @@ pub static OBJECTS: &[Object] = &[
     },
 ];
 
-/// With nothing but what is required, and with everything.
+/// With the required fields only, and with all of them.
 async fn prompts(case: Case) -> Result<Shown> {
     let mut shown = in_every_answer(&case, json!({})).await?;
     shown.extend(in_every_answer(&case, all_inputs(&case)).await?);

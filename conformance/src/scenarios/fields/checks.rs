@@ -1,11 +1,14 @@
 //! Values of a field are sent, and the answers are looked at; what holds for the body of each
 //! request as a whole.
 
+use strum::VariantArray as _;
+
 use super::request::{Correct, Request};
-use super::table::{Field, Kind};
+use super::table::{Field, Kind, Presence};
 use super::{Fact, facts, values};
 use crate::scenarios::core::errors::names_exactly;
 use crate::scenarios::core::job::taken_by_model;
+use crate::scenarios::endpoints::Row;
 use crate::scenarios::prelude::*;
 
 fn shown(field: &Field, value: &str) -> String {
@@ -111,7 +114,7 @@ pub(super) async fn float_accepted(call: &Correct, field: &Field) -> Result {
     reply.status_in(200..=299).map(drop)
 }
 
-/// What a value needs beside it: a type its model, and a new vault a name that is not taken (S-17).
+/// A field that a value needs: a type its model, and a new vault a name that is not taken (S-17).
 fn beside(call: &Correct, field: &Field, value: &str) -> Option<(&'static str, String)> {
     match (field.request, value) {
         (Request::ListPrompts, _) => None,
@@ -125,26 +128,25 @@ fn beside(call: &Correct, field: &Field, value: &str) -> Option<(&'static str, S
 }
 
 pub(super) fn of_requests() -> impl Iterator<Item = Scenario> {
-    let bodies = Request::ALL.iter().copied().filter(|request| request.has_body());
+    let bodies = Request::VARIANTS.iter().copied().filter(|request| request.has_body());
     bodies.flat_map(|request| {
-        let (id, name) = request.names();
-        let source = concat!(file!(), ":", line!());
+        let Row { name, method, template, .. } = request.endpoint();
         let all_at_once = Scenario::generated(
             Profile::Reference,
-            format!("fields.{id}.all-at-once"),
-            format!("{name}: a refusal names every field at fault at once and no other"),
+            format!("fields.{name}.all-at-once"),
+            format!(
+                "{method} {template}: a refusal names every field at fault at once and no other"
+            ),
             vec!["ER-03"],
             &["S-60"],
-            source,
             move |case| all_at_once(case, request),
         );
         let unknown = Scenario::generated(
             Profile::Reference,
-            format!("fields.{id}.unknown-ignored"),
-            format!("{name}: fields that it does not know are ignored"),
+            format!("fields.{name}.unknown-ignored"),
+            format!("{method} {template}: fields that it does not know are ignored"),
             vec![request.rule(), "EN-02"],
             &["S-67"],
-            source,
             move |case| unknown_ignored(case, request),
         );
         [all_at_once, unknown]
@@ -159,7 +161,8 @@ async fn all_at_once(case: Case, request: Request) -> Result {
     let wrong =
         |name: &&'static str| (*name, if *name == "parameters" { "7" } else { r#"{"a":1}"# });
     names(&call.send(all.iter().map(wrong)).await?, &all)?;
-    let required = request.required();
+    let required = request.fields().filter(|field| field.presence == Presence::Required);
+    let required: Vec<_> = required.map(|field| field.name).collect();
     if !required.is_empty() {
         names(&call.send([].into_iter()).await?, &required)?;
     }

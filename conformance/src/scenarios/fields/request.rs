@@ -1,103 +1,93 @@
 //! The requests of the table: a correct call of each, to be changed in one field. Values are JSON
 //! as it is written, so that `1.0`, escapes and numbers beyond 64 bits can be sent.
 
-use super::table::{FIELDS, Field, Presence};
+use strum::{AsRefStr, VariantArray};
+
+use super::table::{FIELDS, Field};
+use crate::scenarios::endpoints::{CONTENTS, Ids, PROMPT, ROWS, Row, VAULT};
 use crate::scenarios::prelude::*;
 
-macro_rules! requests {
-    ($($request:ident $id:literal $name:literal $rule:literal;)+) => {
-        /// A request with a body, or with a query.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Request { $(#[doc = $name] $request),+ }
-
-        impl Request {
-            pub const ALL: &[Self] = &[$(Self::$request),+];
-
-            /// The name in ids, and what a title calls the request.
-            pub fn names(self) -> (&'static str, &'static str) {
-                match self { $(Self::$request => ($id, $name)),+ }
-            }
-
-            /// The rule that states its success.
-            pub fn rule(self) -> &'static str {
-                match self { $(Self::$request => $rule),+ }
-            }
-        }
-    };
-}
-
-requests! {
-    CreatePrompt "create-prompt" "POST /prompts" "PR-19";
-    UpdatePrompt "update-prompt" "PATCH of a prompt" "PR-32";
-    SavePrompt "save-prompt" "Save" "PR-44";
-    CreateVault "create-vault" "POST /vaults" "VA-16";
-    UpdateVault "update-vault" "PATCH of a vault" "VA-23";
-    AddPrompts "add-prompts" "Adding prompts to a vault" "VC-10";
-    MovePrompt "move-prompt" "Move" "VC-17";
-    Generate "generate" "POST /generations" "GE-01";
-    Slot "request-slot" "POST /uploads/images" "UP-01";
-    ListPrompts "list-prompts" "GET /prompts" "PR-13";
+/// A request with a body, or with a query; as a text the name of its endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, AsRefStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Request {
+    CreatePrompt,
+    UpdatePrompt,
+    SavePrompt,
+    CreateVault,
+    UpdateVault,
+    AddPrompts,
+    MovePrompt,
+    Generate,
+    RequestSlot,
+    ListPrompts,
 }
 
 impl Request {
+    #[expect(clippy::expect_used, reason = "each of the names is in the table")]
+    pub fn endpoint(self) -> &'static Row {
+        ROWS.iter().find(|row| row.name == self.as_ref()).expect("the endpoint of each request")
+    }
+
+    /// The rule that states what its body does.
+    pub fn rule(self) -> &'static str {
+        match self {
+            Self::UpdatePrompt => "PR-32",
+            Self::UpdateVault => "VA-23",
+            _ => self.endpoint().rule,
+        }
+    }
+
     pub fn has_body(self) -> bool {
-        self != Self::ListPrompts
+        self.endpoint().takes_body()
     }
 
     pub(super) fn fields(self) -> impl Iterator<Item = &'static Field> {
         FIELDS.iter().filter(move |field| field.request == self)
     }
 
-    pub(super) fn required(self) -> Vec<&'static str> {
-        let required = self.fields().filter(|field| field.presence == Presence::Required);
-        required.map(|field| field.name).collect()
-    }
-
     pub(super) async fn correct(self, case: &Case) -> Result<Correct> {
-        let (path, watched, body) = match self {
-            Self::CreatePrompt => {
-                ("/prompts".into(), None, json!({ "title": case.name("prompt"), "prompt": "Dusk" }))
-            }
+        let mut ids = Ids::default();
+        let (watched, body) = match self {
+            Self::CreatePrompt => (None, json!({ "title": case.name("prompt"), "prompt": "Dusk" })),
             Self::UpdatePrompt => {
-                let path = case.prompt().await?.path();
-                (path.clone(), Some(path), json!({}))
+                ids.prompt = case.prompt().await?.id;
+                (Some(PROMPT), json!({}))
             }
             Self::SavePrompt => {
-                let (path, vault) = (case.prompt().await?.path(), case.vault().await?);
-                (format!("{path}/save"), Some(path), json!({ "vaultId": vault.id }))
+                ids.prompt = case.prompt().await?.id;
+                (Some(PROMPT), json!({ "vaultId": case.vault().await?.id }))
             }
-            Self::CreateVault => ("/vaults".into(), None, json!({ "name": case.name("vault") })),
+            Self::CreateVault => (None, json!({ "name": case.name("vault") })),
             Self::UpdateVault => {
-                let path = case.vault().await?.path();
-                (path.clone(), Some(path), json!({}))
+                ids.vault = case.vault().await?.id;
+                (Some(VAULT), json!({}))
             }
             Self::AddPrompts => {
-                let path = format!("{}/prompts", case.vault().await?.path());
-                (path.clone(), Some(path), json!({ "promptIds": [case.prompt().await?.id] }))
+                ids.vault = case.vault().await?.id;
+                (Some(CONTENTS), json!({ "promptIds": [case.prompt().await?.id] }))
             }
             Self::MovePrompt => {
                 let (source, target, [member]) = case.source_and_target().await?;
-                let listing = format!("{}/prompts", source.path());
-                let body = json!({ "targetVaultId": target.id });
-                (format!("{}/move", member.path()), Some(listing), body)
+                (ids.vault, ids.membership) = (source.id, member.id);
+                (Some(CONTENTS), json!({ "targetVaultId": target.id }))
             }
             Self::Generate => {
                 let (model, text) = (case.image_model(), case.name("A harbour"));
                 let vault = case.vault().await?.id;
-                let body = json!({ "modelId": model, "prompt": text, "vaultId": vault });
-                ("/generations".into(), None, body)
+                (None, json!({ "modelId": model, "prompt": text, "vaultId": vault }))
             }
-            Self::Slot => {
-                ("/uploads/images".into(), None, json!({ "contentType": "image/png", "size": 68 }))
-            }
-            Self::ListPrompts => ("/prompts".into(), None, json!({})),
+            Self::RequestSlot => (None, json!({ "contentType": "image/png", "size": 68 })),
+            Self::ListPrompts => (None, json!({})),
         };
         let fields = body.as_object().into_iter().flatten();
         let fields = fields.map(|(name, value)| (name.clone(), value.to_string())).collect();
+        let watched = watched.map(|template| ids.in_path(template));
         let before = match &watched {
             Some(path) => check::stable_fields(case.wire().get(path).await?.data(200)?),
             None => Value::Null,
         };
+        let path = ids.in_path(self.endpoint().template);
         Ok(Correct { case: case.clone(), request: self, path, fields, watched, before })
     }
 }
@@ -117,20 +107,21 @@ pub(super) struct Correct {
 impl Correct {
     /// The value of a field as it is written; empty if it is not there.
     pub(super) fn value(&self, field: &str) -> &str {
-        let found = self.fields.iter().find(|(name, _)| name == field);
-        found.map_or("", |(_, value)| value)
+        self.own().find(|(name, _)| *name == field).map_or("", |(_, value)| value)
+    }
+
+    fn own(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// Sends the call with these fields in place of its own.
     pub(super) async fn with(&self, changed: &[(&str, &str)]) -> Result<ApiResponse> {
-        let own = self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let own = own.filter(|(name, _)| changed.iter().all(|(other, _)| other != name));
+        let own = self.own().filter(|(name, _)| changed.iter().all(|(other, _)| other != name));
         self.send(own.chain(changed.iter().copied())).await
     }
 
     pub(super) async fn without(&self, field: &str) -> Result<ApiResponse> {
-        let own = self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        self.send(own.filter(|(name, _)| *name != field)).await
+        self.send(self.own().filter(|(name, _)| *name != field)).await
     }
 
     pub(super) async fn send<'f>(
@@ -143,10 +134,7 @@ impl Correct {
         }
         let fields: Vec<_> =
             fields.map(|(name, value)| format!("{}:{value}", json!(name))).collect();
-        let method = match self.request {
-            Request::UpdatePrompt | Request::UpdateVault => Method::PATCH,
-            _ => Method::POST,
-        };
+        let method = self.request.endpoint().method.clone();
         let body = format!("{{{}}}", fields.join(","));
         wire.call(method, &self.path).body("application/json", body).send().await
     }

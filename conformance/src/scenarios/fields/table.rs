@@ -9,14 +9,13 @@ pub struct Field {
     pub presence: Presence,
     pub rule: &'static str,
     pub range: &'static str,
-    pub source: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     Text(usize, usize),
     AnyText,
-    /// A text of at most so many characters, which a server may restrict to ratios (S-66).
+    /// A text up to a number of characters, which a server may restrict to ratios (S-66).
     Ratio(usize),
     /// One of the words of the first list; the second one has words that are near them.
     OneOf(&'static str, &'static str),
@@ -26,7 +25,7 @@ pub enum Kind {
     Id,
     /// The same, and a stated least value of 1.
     PositiveId,
-    /// So many ids, the least and the most.
+    /// A list of ids, the least and the greatest number of them.
     Ids(usize, usize),
     /// The least and the greatest.
     Integer(i64, i64),
@@ -84,7 +83,6 @@ macro_rules! rows {
             presence: Presence::$presence,
             rule: $rule,
             range: rows!(@range $rule $($range)?),
-            source: concat!(file!(), ":", line!()),
         }),+]
     };
     (@range $rule:literal) => { $rule };
@@ -134,8 +132,8 @@ pub const FIELDS: &[Field] = rows! {
     Generate "vaultId" Kind::Id, Optional, "GE-21";
     Generate "referenceImageUrls" Kind::Uris(7), Optional, "GE-23" "LI-12";
     Generate "imageEditEndpointId" Kind::AnyText, Optional, "GE-24";
-    Slot "contentType" PICTURES, Required, "UP-02" "LI-15";
-    Slot "size" Kind::Integer(1, 10_485_760), Required, "UP-03" "LI-14";
+    RequestSlot "contentType" PICTURES, Required, "UP-02" "LI-15";
+    RequestSlot "size" Kind::Integer(1, 10_485_760), Required, "UP-03" "LI-14";
     ListPrompts "limit" Kind::Integer(1, 100), Optional, "PG-04" "LI-01";
     ListPrompts "vaultId" Kind::Id, Optional, "PR-17";
     ListPrompts "type" TYPES, Optional, "PR-16" "PR-18";

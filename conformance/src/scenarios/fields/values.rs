@@ -70,18 +70,22 @@ pub(super) fn ratio(count: usize) -> String {
     json!(format!("{}:{}", number(left), number(count - 1 - left))).to_string()
 }
 
-/// So many addresses of images that can be fetched wherever the request may fetch them.
-pub(super) async fn addresses(call: &Correct, field: &Field, count: usize) -> Result<String> {
-    if field.name == "referenceMediaUrls" {
-        let urls = (0..count).map(|n| format!("https://example.com/{n}.png"));
-        return Ok(Value::from_iter(urls).to_string());
-    }
-    let uploaded = uploaded_urls(&call.case, count).await?;
-    Ok(json!(uploaded).to_string())
-}
-
-pub(super) async fn prompts(call: &Correct, count: usize) -> Result<String> {
-    Ok(json!(ids(call.case.prompts(count).await?)).to_string())
+/// Values with `size` characters or entries, or the integer itself.
+pub(super) async fn of_size(call: &Correct, field: &Field, size: i64) -> Result<Vec<String>> {
+    let count = size as usize;
+    let value = match field.kind {
+        Kind::Text(..) => return Ok(texts(call, field, count)),
+        Kind::Ratio(_) => return Ok(vec![ratio(count)]),
+        Kind::Ids(..) => json!(ids(call.case.prompts(count).await?)),
+        Kind::Uris(_) if field.name == "referenceMediaUrls" => {
+            (0..count).map(|n| format!("https://example.com/{n}.png")).collect()
+        }
+        // A provider fetches these.
+        Kind::Uris(_) => json!(uploaded_urls(&call.case, count).await?),
+        Kind::Object => json!({}),
+        _ => json!(size),
+    };
+    Ok(vec![value.to_string()])
 }
 
 /// Values of other types; `null` has a scenario of its own.
@@ -129,7 +133,7 @@ pub(super) fn above(most: i64) -> Vec<String> {
     near.into_iter().chain(far.map(str::to_owned)).collect()
 }
 
-/// What is no integer of 64 bits, or not an exact one, beside values of other types (S-65).
+/// Numbers that are not exact integers of 64 bits, and a text (S-65).
 pub(super) fn spellings(integer: &str) -> Vec<String> {
     let spelled = [format!("{integer}.5"), format!("{integer}e-30"), format!("\"{integer}\"")];
     let others = ["99999999999999999999", "-9223372036854775809", "9007199254740993.0", "1e400"];

@@ -286,7 +286,7 @@ async fn read_only(case: Case) -> Result {
     let owned = Ids::make(&case.other_account()).await?;
     let own = Ids::make(&case).await?;
     let reader = case.on(case.read_only());
-    for place in PLACES {
+    for place in PLACES.iter() {
         compare(&reader, place, &owned, &own).await?;
     }
     Ok(())

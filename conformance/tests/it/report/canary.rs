@@ -83,7 +83,7 @@ async fn a_key_a_code_and_a_cookie_that_a_target_says_back_show_nowhere() {
     let link = format!("{}#{CODE}", stub.base_url.replace("/api/v1", "/sign-in"));
     let mut arguments = vec!["run".to_owned(), "--profile".into(), "reference".into()];
     arguments.extend(["--timeout", "1", "--jobs", "32", "--verbose"].map(str::to_owned));
-    for chapter in ["envelope.", "prompts.create", "vaults.create", "keys.", "uploads.request"] {
+    for chapter in "envelope. prompts.create vaults.create keys. uploads.request raw.".split(' ') {
         arguments.extend(["--filter".to_owned(), chapter.to_owned()]);
     }
     let file = |name: &str| folder.join(name);
@@ -98,7 +98,7 @@ async fn a_key_a_code_and_a_cookie_that_a_target_says_back_show_nowhere() {
         ("PROMPTARIUM_SIGN_IN_URL", &link),
         ("PROMPTARIUM_BASE_URL", &stub.base_url),
     ];
-    let ran = program(&arguments, &variables).await.ended(1, &["[code]", "[session]"]);
+    let ran = program(&arguments, &variables).await.ended(1, &["[code]", "[session]", "bytes to "]);
     let mut told = vec![("stdout", ran.out), ("stderr", ran.err)];
     for (name, _) in Format::ALL {
         told.push((name, std::fs::read_to_string(file(name)).unwrap()));

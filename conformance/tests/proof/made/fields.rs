@@ -3,6 +3,7 @@
 
 use promptarium_conformance::scenarios::tables::{FIELDS, Field, Kind, Presence, Request};
 use serde_json::Value;
+use strum::VariantArray as _;
 
 use super::{dashed, made};
 use crate::bounds::refusal;
@@ -11,23 +12,13 @@ use crate::fault::{Fault, Intercept};
 use crate::front::{answers, instead};
 
 pub(super) fn all() -> Vec<Fault> {
-    let bodies = Request::ALL.iter().copied().filter(|request| request.has_body());
+    let bodies = Request::VARIANTS.iter().copied().filter(|request| request.has_body());
     FIELDS.iter().flat_map(of_field).chain(bodies.flat_map(of_request)).collect()
 }
 
 fn route(request: Request) -> &'static str {
-    match request {
-        Request::CreatePrompt => "POST /prompts",
-        Request::UpdatePrompt => "PATCH /prompts/*",
-        Request::SavePrompt => "POST /prompts/*/save",
-        Request::CreateVault => "POST /vaults",
-        Request::UpdateVault => "PATCH /vaults/*",
-        Request::AddPrompts => "POST /vaults/*/prompts",
-        Request::MovePrompt => "POST /vaults/*/prompts/*/move",
-        Request::Generate => "POST /generations",
-        Request::Slot => "POST /uploads/images",
-        Request::ListPrompts => "GET /prompts",
-    }
+    let endpoint = request.endpoint();
+    super::route(endpoint.method.as_str(), endpoint.template)
 }
 
 /// The faults in one field.
@@ -104,7 +95,7 @@ fn value(field: &Field, request: &exchange::Request) -> Option<Option<Value>> {
 }
 
 fn of_field(field: &'static Field) -> Vec<Fault> {
-    let prefix = format!("fields.{}.{}-", field.request.names().0, dashed(field.name));
+    let prefix = format!("fields.{}.{}-", field.request.as_ref(), dashed(field.name));
     let mut all = Operators { field, prefix, found: Vec::new() };
     let body = field.request.has_body();
     let own = if field.request == Request::AddPrompts { "VC-13" } else { field.rule };
@@ -269,7 +260,7 @@ fn forms(all: &mut Operators) {
             };
             all.takes("any-word-taken", range, move |value| other(value, |_, _| true));
             // The near words of upload types have no capitals: media types have no case.
-            if all.field.request != Request::Slot {
+            if all.field.request != Request::RequestSlot {
                 all.takes("other-case-taken", range, move |value| {
                     other(value, str::eq_ignore_ascii_case)
                 });
@@ -302,7 +293,7 @@ fn in_refusals(request: Request, change: impl Fn(&mut Value) + Send + Sync + 'st
 
 /// Operators on whole requests.
 fn of_request(request: Request) -> Vec<Fault> {
-    let name = request.names().0;
+    let name = request.as_ref();
     let unknown = format!("fields.{name}.unknown-refused");
     let among = format!("fields.{name}.unknown-ignored");
     let mut found = vec![made(unknown, request.rule(), among, move || {

@@ -21,7 +21,7 @@ pub(super) fn all() -> Vec<Fault> {
 }
 
 fn of_place(place: &'static Place) -> Vec<Fault> {
-    let routes = route(place.method, place.template);
+    let routes = route(place.endpoint.method.as_str(), place.endpoint.template);
     let of_path = place.place == Where::Path && place.field != "vaultPromptId";
     let mut faults = Vec::new();
     let mut add =
