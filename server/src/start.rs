@@ -50,9 +50,14 @@ async fn open_store(
     };
     let database = PostgresStore::open(url, s.migrate, clock).await;
     let problem = |error| format!("{}: {}", config.source("database_url"), error_chain(&error));
-    let database = database.map_err(problem)?.with_vaults_max(s.vaults_max);
+    let database = database.map_err(|error| DatabaseError(problem(error)))?.with_vaults_max(s.vaults_max);
     Ok((database.as_dyn(), Some(database)))
 }
+
+/// Why the database cannot be opened, with the name of its setting.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct DatabaseError(String);
 
 /// What replaces the parts that are configured, and the clock.
 #[derive(Clone, Default)]
@@ -206,13 +211,14 @@ async fn open_assets(
     blobs: &Blobs,
     public: &PublicUrl,
     database: Option<&PostgresStore>,
+    refused: impl Fn(Cause) -> Cause + Copy,
 ) -> Result<Assets, Cause> {
-    blobs.verify().await?;
+    blobs.verify().await.map_err(refused)?;
     let mut public_urls = Vec::new();
     if let Some(database) = database {
         database.set_last_public_url(public.url().as_str()).await?;
         public_urls = database.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
-        blobs.check_mark(database).await?;
+        blobs.check_mark(database).await.map_err(refused)?;
     }
     Ok(Assets::new(public.url(), &public_urls))
 }
@@ -224,15 +230,17 @@ pub async fn start(
     public: PublicUrl,
     ServiceParts { store, clock, provider, blobs }: ServiceParts,
 ) -> Result<Service, Cause> {
+    let setting = config.source("blob_store");
+    let refused = |problem| format!("{setting}: {problem}").into();
     // Before the database is migrated.
-    let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
+    let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok).map_err(refused)?;
     let (store, database) = open_store(store, &config, clock.clone()).await?;
     let database = database.as_ref();
     let (generated_key, account, account_is_new) = owner(&*store, database, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
     let (jobs, settings) = (config.jobs(), config.settings);
     let signing_key = signing_key(settings.signing_key, database).await?;
-    let assets = open_assets(&blobs, &public, database).await?;
+    let assets = open_assets(&blobs, &public, database, refused).await?;
     let local =
         LocalProvider { clock: clock.clone(), assets: assets.clone(), blobs: blobs.clone() };
     let (provider, results) = provider_of(provider, config.provider, local)?;
