@@ -12,8 +12,8 @@ use crate::clock::Clock;
 use crate::config::{Config, SeedKey};
 use crate::domain::{NewKey, PublicUrl, Scopes};
 use crate::generate::Provider;
-use crate::start::{self, DEFAULT_ACCOUNT, DatabaseError, ServiceParts, SignInLinks};
-use crate::store::{Cause, StoreError};
+use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks};
+use crate::store::{Cause, DatabaseError, StoreError};
 
 /// The same for all embedded servers. Files are in memory also beside a database.
 const FLAGS: [&str; 3] = ["--blob-store=memory:", "--drain-delay=0", "--drain-timeout=5"];

@@ -32,7 +32,7 @@ use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::PostgresStore;
-use crate::store::{Cause, Store, StoreError};
+use crate::store::{Cause, DatabaseError, Store, StoreError};
 
 /// The account that is created if no key is seeded.
 pub(crate) const DEFAULT_ACCOUNT: &str = "default";
@@ -49,15 +49,11 @@ async fn open_store(
         return Ok((given.unwrap_or_else(memory), None));
     };
     let database = PostgresStore::open(url, s.migrate, clock).await;
-    let problem = |error| format!("{}: {}", config.source("database_url"), error_chain(&error));
-    let database = database.map_err(|error| DatabaseError(problem(error)))?.with_vaults_max(s.vaults_max);
+    let setting = config.source("database_url");
+    let problem = |error| DatabaseError(format!("{setting}: {}", error_chain(&error)));
+    let database = database.map_err(problem)?.with_vaults_max(s.vaults_max);
     Ok((database.as_dyn(), Some(database)))
 }
-
-/// Why the database cannot be opened, with the name of its setting.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct DatabaseError(String);
 
 /// What replaces the parts that are configured, and the clock.
 #[derive(Clone, Default)]
@@ -232,6 +228,7 @@ pub async fn start(
 ) -> Result<Service, Cause> {
     let setting = config.source("blob_store");
     let refused = |problem| format!("{setting}: {problem}").into();
+    // Before the database is migrated.
     // Before the database is migrated.
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok).map_err(refused)?;
     let (store, database) = open_store(store, &config, clock.clone()).await?;

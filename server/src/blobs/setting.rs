@@ -82,9 +82,7 @@ impl Blobs {
                 }),
             ),
             #[cfg(not(feature = "s3"))]
-            BlobSetting::S3 { .. } => {
-                Err("this program was built without the feature `s3`".into())
-            }
+            BlobSetting::S3 { .. } => Err("this program was built without the feature `s3`".into()),
         }
     }
 }
