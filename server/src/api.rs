@@ -83,7 +83,7 @@ pub struct Api {
     /// The pages with the results of forms, by the token in each form: sending one again does nothing
     /// again. A server remembers its own only, so two servers may carry out the same form.
     #[cfg(feature = "dashboard")]
-    pub replays: Arc<quick_cache::sync::Cache<(crate::domain::AccountId, uuid::Uuid), String>>,
+    pub replays: Arc<quick_cache::sync::Cache<(crate::domain::AccountId, [u8; 32]), String>>,
     /// For the age of what pages show.
     #[cfg(feature = "dashboard")]
     pub clock: Clock,

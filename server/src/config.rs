@@ -118,9 +118,10 @@ impl Config {
     /// Checks here that the queue provider is complete, instead of failing at the first generation.
     fn provider(&self) -> Result<Option<QueueSetting>, String> {
         let s = &self.settings;
+        let is_set = format!("must be queue, because {} is set", self.source("provider_url"));
         let problem = match (s.provider, &s.provider_url, &s.provider_key) {
             (ProviderKind::Local, None, _) => return Ok(None),
-            (ProviderKind::Local, ..) => "must be queue, because --provider-url is set",
+            (ProviderKind::Local, ..) => &*is_set,
             (ProviderKind::Queue, None, _) => "queue needs --provider-url",
             (ProviderKind::Queue, _, None) => "queue needs --provider-key",
             (ProviderKind::Queue, Some(url), Some(key)) => {

@@ -13,7 +13,7 @@ use crate::config::{Config, SeedKey};
 use crate::domain::{NewKey, PublicUrl, Scopes};
 use crate::generate::Provider;
 use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks};
-use crate::store::Cause;
+use crate::store::{Cause, DatabaseError, StoreError};
 
 /// The same for all embedded servers. Files are in memory also beside a database.
 const FLAGS: [&str; 3] = ["--blob-store=memory:", "--drain-delay=0", "--drain-timeout=5"];
@@ -59,10 +59,10 @@ pub enum EmbedError {
     #[error("{0}")]
     Setting(String),
     /// The database cannot be used.
-    #[error("the database cannot be used: {0}")]
+    #[error("the database cannot be used")]
     Database(#[source] Cause),
-    /// The service could not be started. The text says which setting or store is wrong.
-    #[error("the service could not be started: {0}")]
+    /// The service could not be started. The source says which setting or store is wrong.
+    #[error("the service could not be started")]
     Start(#[source] Cause),
     /// No port could be bound.
     #[error("no port of this machine could be bound")]
@@ -200,7 +200,10 @@ impl EmbeddedServerBuilder {
         let public = config.settings.public_url.clone();
         let public = public.unwrap_or_else(|| PublicUrl::of_listener(local_addr));
         let base_url = public.base_url();
-        let service = start::start(config, public, self.parts).await.map_err(EmbedError::Start)?;
+        let service = start::start(config, public, self.parts).await.map_err(|cause| {
+            let is_database = cause.is::<DatabaseError>() || cause.is::<StoreError>();
+            if is_database { EmbedError::Database(cause) } else { EmbedError::Start(cause) }
+        })?;
         let sign_in = service.sign_in.clone();
         let (stop, stopped) = oneshot::channel();
         let serving = AbortOnDropHandle::new(tokio::spawn(async move {

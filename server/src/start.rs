@@ -32,7 +32,7 @@ use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::memory::MemoryStore;
 use crate::store::postgres::PostgresStore;
-use crate::store::{Cause, Store, StoreError};
+use crate::store::{Cause, DatabaseError, Store, StoreError};
 
 /// The account that is created if no key is seeded.
 pub(crate) const DEFAULT_ACCOUNT: &str = "default";
@@ -49,7 +49,8 @@ async fn open_store(
         return Ok((given.unwrap_or_else(memory), None));
     };
     let database = PostgresStore::open(url, s.migrate, clock).await;
-    let problem = |error| format!("{}: {}", config.source("database_url"), error_chain(&error));
+    let setting = config.source("database_url");
+    let problem = |error| DatabaseError(format!("{setting}: {}", error_chain(&error)));
     let database = database.map_err(problem)?.with_vaults_max(s.vaults_max);
     Ok((database.as_dyn(), Some(database)))
 }
@@ -206,13 +207,14 @@ async fn open_assets(
     blobs: &Blobs,
     public: &PublicUrl,
     database: Option<&PostgresStore>,
+    refused: impl Fn(Cause) -> Cause + Copy,
 ) -> Result<Assets, Cause> {
-    blobs.verify().await?;
+    blobs.verify().await.map_err(refused)?;
     let mut public_urls = Vec::new();
     if let Some(database) = database {
         database.set_last_public_url(public.url().as_str()).await?;
         public_urls = database.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
-        blobs.check_mark(database).await?;
+        blobs.check_mark(database).await.map_err(refused)?;
     }
     Ok(Assets::new(public.url(), &public_urls))
 }
@@ -224,15 +226,18 @@ pub async fn start(
     public: PublicUrl,
     ServiceParts { store, clock, provider, blobs }: ServiceParts,
 ) -> Result<Service, Cause> {
+    let setting = config.source("blob_store");
+    let refused = |problem| format!("{setting}: {problem}").into();
     // Before the database is migrated.
-    let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok)?;
+    // Before the database is migrated.
+    let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok).map_err(refused)?;
     let (store, database) = open_store(store, &config, clock.clone()).await?;
     let database = database.as_ref();
     let (generated_key, account, account_is_new) = owner(&*store, database, &config).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
     let (jobs, settings) = (config.jobs(), config.settings);
     let signing_key = signing_key(settings.signing_key, database).await?;
-    let assets = open_assets(&blobs, &public, database).await?;
+    let assets = open_assets(&blobs, &public, database, refused).await?;
     let local =
         LocalProvider { clock: clock.clone(), assets: assets.clone(), blobs: blobs.clone() };
     let (provider, results) = provider_of(provider, config.provider, local)?;

@@ -67,6 +67,11 @@ pub trait Store:
 /// The underlying error of a store failure; for the log only.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
+/// Why the database cannot be opened, with the name of its setting.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct DatabaseError(pub(crate) String);
+
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// Why a store method failed. For callers, `http::error` has the texts.

@@ -31,7 +31,7 @@ pub(super) fn open(
     let given = |(name, value): &(String, String)| name.starts_with("AWS_") && !value.is_empty();
     for (name, value) in variables.filter(given) {
         let Ok(key) = name.to_ascii_lowercase().parse() else { continue };
-        let refused = |text| Err(format!("--blob-store: {name} {text}").into());
+        let refused = |text| Err(format!("{name} {text}").into());
         // The library panics on a value that no header can have.
         if !value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
             return refused("has a character that is not printable ASCII, such as a line end");
@@ -50,7 +50,7 @@ pub(super) fn open(
     let allow_http = ["1", "true", "on", "yes", "y"].contains(&&*allow_http.to_ascii_lowercase());
     if let Some(name) = http_endpoint.filter(|_| !allow_http) {
         let text = "begins with http://, which AWS_ALLOW_HTTP=true would allow";
-        return Err(format!("--blob-store: {name} {text}").into());
+        return Err(format!("{name} {text}").into());
     }
     // A client waits for the outcome, so failures are reported soon.
     let backoff =
@@ -61,7 +61,7 @@ pub(super) fn open(
         .with_retry(retry)
         .with_allow_http(allow_http)
         .build()
-        .map_err(|error| format!("--blob-store: {}", BlobError::from(error).text))?;
+        .map_err(|error| BlobError::from(error).text)?;
     let address = format!("s3://{bucket}/{prefix}");
     Ok(Blobs::new(PrefixStore::new(s3, prefix), Place::s3(), address))
 }

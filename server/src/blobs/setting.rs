@@ -66,7 +66,7 @@ impl Blobs {
                 let address = format!("file:{}", path.display());
                 folder::open(&path).map_err(|error| {
                     format!(
-                        "--blob-store: {address}: nothing can be written there ({error}); name a \
+                        "{address}: nothing can be written there ({error}); name a \
                          folder that this user may write"
                     )
                 })?;
@@ -82,9 +82,7 @@ impl Blobs {
                 }),
             ),
             #[cfg(not(feature = "s3"))]
-            BlobSetting::S3 { .. } => {
-                Err("--blob-store: this program was built without the feature `s3`".into())
-            }
+            BlobSetting::S3 { .. } => Err("this program was built without the feature `s3`".into()),
         }
     }
 }

@@ -103,7 +103,7 @@ impl Blobs {
     }
 
     fn refused(&self, why: &str) -> Cause {
-        format!("--blob-store: {}: {why}", self.address).into()
+        format!("{}: {why}", self.address).into()
     }
 
     /// Checks that the store works now, or did a moment ago.

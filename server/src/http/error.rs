@@ -64,9 +64,9 @@ pub enum ApiError {
     Stopping,
     #[error("a header of the response is not valid")]
     Header(#[from] http::Error),
-    /// Its text is in the log already.
-    #[error("a handler panicked")]
-    Panic,
+    /// With its text.
+    #[error("a handler panicked: {0}")]
+    Panic(String),
 }
 
 /// A failure as the caller sees it (ER-01, ER-02).
@@ -144,7 +144,7 @@ impl ApiError {
                 true => "the storage of files has no space left; nothing was kept",
                 false => "the storage of files does not work at the moment; try again in a while",
             }),
-            Self::Header(_) | Self::Panic => Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL),
+            Self::Header(_) | Self::Panic(_) => Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL),
         }
     }
 
@@ -172,7 +172,7 @@ impl ApiError {
                 StoreError::KeyTaken | StoreError::LeaseLost => Some(error),
                 _ => error.source(),
             },
-            Self::Header(_) | Self::Panic | Self::CrossSite(_) => Some(self),
+            Self::Header(_) | Self::Panic(_) | Self::CrossSite(_) => Some(self),
             Self::Body(BodyReadError::Broken(error)) => Some(error),
             Self::Blobs(error) => Some(error),
             _ => None,

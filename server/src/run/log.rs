@@ -202,6 +202,10 @@ impl Visit for Fields<'_> {
         self.0.value(field.name(), &value);
     }
 
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.0.value(field.name(), &value);
+    }
+
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.0.text(field.name(), &format!("{value:?}"));
     }
@@ -283,6 +287,7 @@ mod tests {
                 duration_us = 12_u64,
                 cause,
                 ?note,
+                is_new = true,
                 back = "\\",
                 "a \"quoted\"\ntext"
             );
@@ -299,6 +304,7 @@ mod tests {
             "status": 503,
             "duration_us": 12,
             "note": "Some(\"\\u{1}\")",
+            "is_new": true,
             "back": "\\",
             "target": module_path!(),
         });

@@ -62,7 +62,11 @@ impl HttpService for Arc<ApiService> {
             // Unwind safe: all shared state is behind the store, whose steps are atomic.
             AssertUnwindSafe(work).catch_unwind().instrument(span).await
         };
-        let outcome = outcome.unwrap_or(Err(ApiError::Panic));
+        let outcome = outcome.unwrap_or_else(|panic| {
+            let text = panic.downcast::<String>().map(|text| *text);
+            let text = text.or_else(|panic| panic.downcast::<&str>().map(|text| text.to_string()));
+            Err(ApiError::Panic(text.unwrap_or_default()))
+        });
         let (mut response, error) = match outcome {
             Ok(response) => (response, None),
             Err(error) => {

@@ -82,7 +82,7 @@ pub(crate) async fn export(Visit { api, session, caller, .. }: Visit<'_>) -> Han
 
 pub(crate) async fn import(mut visit: Visit<'_>) -> HandlerResult {
     let refused = |text: String| ApiError::from(FieldErrors::of(FILE, text));
-    let sent = receive(&mut visit, IMPORT_BYTES_MAX).await;
+    let sent = receive(&mut visit, IMPORT_BYTES_MAX, None).await;
     let imported = async {
         let Sent { file, size, memory: _buffer } = sent?;
         let mut file = file.ok_or_else(|| refused("is required".to_owned()))?;

@@ -31,6 +31,7 @@ pub(super) fn form(
     back: &str,
     vaults: &[(String, String)],
 ) -> Markup {
+    let others: Vec<_> = vaults.iter().filter(|(id, _)| id != from).collect();
     let button = |(action, text)| html! { button name="action" value=(action) { (text) } };
     html! {
         form method="post" action=(visit.at("prompts/chosen")) {
@@ -41,14 +42,14 @@ pub(super) fn form(
                 label .choice hidden { input type="checkbox" data-all="id"; "All on this page" }
                 span .soft { "With the chosen:" }
                 @if !from.is_empty() { @for action in IN_VAULT { (button(action)) } }
-                label .unseen for="target" { "Vault to move or add to" }
-                select #target name="vaultId" {
-                    @for (id, name) in vaults.iter().filter(|(id, _)| id != from) {
-                        option value=(id) dir="auto" { (name) }
+                @if !others.is_empty() {
+                    label .unseen for="target" { "Vault to move or add to" }
+                    select #target name="vaultId" {
+                        @for (id, name) in others { option value=(id) dir="auto" { (name) } }
                     }
+                    @if !from.is_empty() { (button(("move", "Move to vault"))) }
+                    (button(("add", "Add to vault")))
                 }
-                @if !from.is_empty() { (button(("move", "Move to vault"))) }
-                (button(("add", "Add to vault")))
                 details .ask {
                     summary .button { "Delete" }
                     div .card {
@@ -63,16 +64,27 @@ pub(super) fn form(
 
 pub(crate) async fn apply(visit: Visit<'_>) -> HandlerResult {
     let (store, caller, entered) = (visit.store(), &visit.caller, &visit.entered);
-    let back = return_page(entered.value("back")).unwrap_or("prompts");
+    let action = entered.value("action");
+    let is_in_vault = action == "move" || IN_VAULT.iter().any(|(known, _)| *known == action);
+    if !is_in_vault && !["add", "delete"].contains(&action) {
+        return Err(FieldErrors::of("action", "must be one of the buttons of a list").into());
+    }
+    let back = return_page(entered.value("back")).and_then(|back| back.split('#').next());
+    let back = back.unwrap_or("prompts");
     let ids = entered.all("id").map(|id| id.parse().ok().map(PromptId::new));
     let prompts = ids.collect::<Option<Vec<_>>>().filter(|ids| ids.len() <= CHOSEN_MAX);
     let too_many = || FieldErrors::of("id", format!("must be at most {CHOSEN_MAX} ids of prompts"));
     let prompts = prompts.ok_or_else(too_many)?;
     let Some(first) = prompts.first() else { return visit.done(back, "none-chosen") };
     let mut form = form_fields(&visit.sent, &["vaultId", "from"]);
+    if is_in_vault {
+        form.require("from");
+    }
+    if ["add", "move"].contains(&action) {
+        form.require("vaultId");
+    }
     let (target, from) = (form.optional("vaultId", id), form.optional("from", id::<VaultId>));
     form.finish()?;
-    let action = entered.value("action");
     match (action, target, from) {
         ("delete", ..) => {
             for prompt in prompts {
@@ -95,12 +107,13 @@ pub(crate) async fn apply(visit: Visit<'_>) -> HandlerResult {
                 unless_gone(match (action, target) {
                     ("pin" | "unpin", _) => store.set_pinned(caller, at, action == "pin").await,
                     ("remove", _) => store.remove_membership(caller, at).await,
-                    ("move", Some(to)) => store.move_membership(caller, at, to).await.map(drop),
-                    _ => Err(StoreError::NotFound)?,
+                    (_, Some(to)) => store.move_membership(caller, at, to).await.map(drop),
+                    (_, None) => Ok(()),
                 })?;
             }
         }
-        _ => return Err(FieldErrors::of("action", "must be one of the buttons of a list").into()),
+        // Excluded above.
+        _ => {}
     }
     visit.done(back, action)
 }

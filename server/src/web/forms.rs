@@ -113,6 +113,8 @@ impl Entered {
             problem.status = StatusCode::BAD_REQUEST;
         }
         match problem.status.as_u16() {
+            // Nothing was read of the form, so it would be empty.
+            429 | 503 if self.values.is_empty() => Err(error),
             400 | 409 | 429 | 502 | 503 => Ok(Self { problem: Some(problem), ..self }),
             _ => Err(error),
         }

@@ -35,7 +35,7 @@ pub(crate) async fn show(mut visit: Visit<'_>) -> HandlerResult {
     }
     let submitted = async {
         let new = match &again {
-            Some(job) => same_job(&visit, job)?,
+            Some(job) => return submit(&visit, same_job(&visit, job)?).await,
             None => job_of_form(&visit)?,
         };
         match submit(&visit, new.clone()).await {
@@ -69,10 +69,12 @@ pub(crate) async fn show(mut visit: Visit<'_>) -> HandlerResult {
 fn job_of_form(visit: &Visit<'_>) -> Result<NewJob, FieldErrors> {
     let mut seed = form_fields(&visit.sent, &["seed"]);
     let given = seed.optional("seed", integer(0..=u32::MAX));
-    seed.finish()?;
     let mut form = form_fields(&visit.sent, FIELDS);
     // A form has no others, for which memory would have to be reserved.
     form.optional("parameters", |_| Ok(()));
+    if let Err(FieldErrors(errors)) = seed.finish() {
+        errors.into_iter().for_each(|(name, error)| form.reject(name, error));
+    }
     if let Some(seed) = given {
         form.set("parameters", json!({ "seed": seed }).to_string());
     }
@@ -80,6 +82,9 @@ fn job_of_form(visit: &Visit<'_>) -> Result<NewJob, FieldErrors> {
 }
 
 fn same_job(visit: &Visit<'_>, job: &JobRecord) -> Result<NewJob, FieldErrors> {
+    if !matches!(job.state, JobState::Failed(..)) {
+        return Err(FieldErrors::of("job", "has not failed"));
+    }
     let mut form = form_fields(&visit.sent, &["clientJobId"]);
     let name = form.optional("clientJobId", text(CLIENT_JOB_ID_CHARS));
     form.finish()?;

@@ -31,7 +31,7 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
             (prompt.kind.as_str())
             @if let Some(platform) = &prompt.platform { " · " (typed(platform, 40)) }
             @if let Some(model) = &inputs.model_id { " · " code { (typed(model, 60)) } }
-            @if let Some(ratio) = &inputs.aspect_ratio { " · " (typed(ratio, 20)) }
+            @if let Some(ratio) = inputs.aspect_ratio.as_ref().filter(|ratio| !ratio.is_empty()) { " · " (typed(ratio, 20)) }
             @for vault in vaults.into_iter().filter_map(Result::ok) {
                 " · in " a href=(visit.at(&format!("vaults/{}", vault.id))) { (titled(&vault.name, 60)) }
             }
@@ -59,20 +59,33 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
 /// The form for the prompt in the path, or for a new one, empty or with what the prompt `from` has.
 pub(crate) async fn write(mut visit: Visit<'_>) -> HandlerResult {
     let id = visit.path_id::<PromptId>()?;
-    let sent = receive(&mut visit, PICTURE_BYTES_MAX).await;
+    let sent = receive(&mut visit, PICTURE_BYTES_MAX, Some(PICTURE)).await;
     if id.is_some() && sent.as_ref().is_ok_and(|sent| sent.file.is_none()) {
         // The same change again is no harm, and another one after going back must not be lost.
         visit.entered.set(TOKEN, "");
     }
+    let values = match id.or(visit.entered.id("from")) {
+        Some(of) => values_of(&visit, of).await?,
+        None => visit.entered.clone(),
+    };
+    // What the API takes as no change.
+    let [no_model, no_ratio] = ["modelId", "aspectRatio"].map(|name| {
+        id.is_some() && !values.value(name).is_empty() && visit.entered.all(name).eq([""])
+    });
     let written = async {
         let Sent { file, memory: _memory, .. } = sent?;
         let (store, caller) = (visit.store(), &visit.caller);
-        let new = form_fields(&visit.sent, FIELDS).read(|form| new_prompt(form, visit.api))?;
-        let picture = match file {
-            Some(file) => {
-                visit.api.rates.count(caller, PICTURE, &mut Vec::new())?;
-                Some(keep(visit.api, file).await?)
+        let new = form_fields(&visit.sent, FIELDS).read(|form| {
+            if no_model {
+                form.reject("modelId", "can be replaced, but not removed".to_owned());
             }
+            if no_ratio {
+                form.set("aspectRatio", "");
+            }
+            new_prompt(form, visit.api)
+        })?;
+        let picture = match file {
+            Some(file) => Some(keep(visit.api, file).await?),
             None => None,
         };
         let prompt = match id {
@@ -90,10 +103,6 @@ pub(crate) async fn write(mut visit: Visit<'_>) -> HandlerResult {
         }
         let done = if id.is_some() { "changed" } else { "created" };
         Ok(done_address(&format!("prompts/{}", prompt.id), done))
-    };
-    let values = match id.or(visit.entered.id("from")) {
-        Some(of) => values_of(&visit, of).await?,
-        None => visit.entered.clone(),
     };
     let written = Box::pin(visit.once(written));
     visit.form(values, written, |entered| form(&visit, id, entered)).await

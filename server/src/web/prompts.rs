@@ -9,6 +9,7 @@ use super::prelude::*;
 use crate::api::export::prompt_json;
 use crate::domain::{ImageRef, Place, PromptKind, PromptPage, PromptRecord, PromptSearch};
 use crate::http::validate::{id, one_of, text};
+use crate::store::StoreError;
 
 /// Fields of the query that choose prompts; a link to another page keeps them.
 const FILTERS: [&str; 4] = ["q", "vaultId", "type", "view"];
@@ -124,7 +125,10 @@ pub(super) async fn vault_choices(visit: &Visit<'_>, chosen: &str) -> Result<Cho
     let mut vaults = store.newest_vaults(caller, VAULTS_MAX).await?;
     let chosen = chosen.parse().ok().map(VaultId::new);
     if let Some(id) = chosen.filter(|id| vaults.iter().all(|other| other.id != *id)) {
-        vaults.extend(store.vault(caller, id).await.ok());
+        match store.vault(caller, id).await {
+            Err(StoreError::NotFound) => {}
+            vault => vaults.push(vault?),
+        }
     }
     Ok(vaults.iter().map(|vault| (vault.id.to_string(), shortened(&vault.name, 20))).collect())
 }

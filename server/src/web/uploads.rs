@@ -5,43 +5,49 @@
 
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
 use http_body_util::BodyExt;
-use multer::{Constraints, Multipart, SizeLimit, parse_boundary};
+use multer::{Constraints, Multipart, SizeLimit};
 use promptarium::limits;
+use sha2::{Digest, Sha256};
 use tokio::time::timeout;
 use url::form_urlencoded;
 
 use super::prelude::*;
+use super::visit::boundary;
 use crate::api::files::TYPES;
 use crate::blobs::Upload;
 use crate::domain::{AssetName, ImageRef, OutputKind, PromptImage};
 use crate::generate::media::examine;
-use crate::http::body::{BodyReadError, content_type};
+use crate::http::body::BodyReadError;
 use crate::limits::{BODY_SECONDS_MAX, FORM_BYTES_MAX, UPLOAD_BUFFER_BYTES, UPLOAD_RATE_MIN};
 use crate::quota::Permit;
 
 /// The name of the control for a file.
 pub(super) const FILE: &str = "file";
 const NO_PICTURE: &str = "must be a PNG, JPEG, WebP or GIF picture";
+/// More than the fields of any form.
+const PARTS_MAX: usize = 100;
 pub(super) const PICTURE_BYTES_MAX: usize = *limits::UPLOAD_SIZE_BYTES.end() as usize;
 
 #[derive(Default)]
 pub(super) struct Sent {
     pub(super) file: Option<Upload>,
     pub(super) size: usize,
-    /// For the buffer of the file.
+    /// For the fields and the buffer of the file.
     pub(super) memory: Option<Permit>,
 }
 
 /// Reads a form with a file of at most `most` bytes, if the request has one. Its other fields become
-/// those of the visit.
-pub(super) async fn receive(visit: &mut Visit<'_>, most: usize) -> Result<Sent, ApiError> {
-    let request = &mut visit.request;
-    let given = content_type(&request.parts.headers).and_then(|of| std::str::from_utf8(of).ok());
-    let Some(boundary) = given.and_then(|of| parse_boundary(of).ok()) else {
-        return Ok(Sent::default());
-    };
-    let memory = Some(request.memory.reserve(UPLOAD_BUFFER_BYTES)?);
+/// those of the visit. A file counts as a request of `route`, before any of it is stored.
+pub(super) async fn receive(
+    visit: &mut Visit<'_>,
+    most: usize,
+    route: Option<&str>,
+) -> Result<Sent, ApiError> {
+    let (api, caller, request) = (visit.api, &visit.caller, &mut visit.request);
+    let Some(boundary) = boundary(request.parts) else { return Ok(Sent::default()) };
+    let mut memory = request.memory.reserve(FORM_BYTES_MAX)?;
     let sizes = SizeLimit::new().per_field(FORM_BYTES_MAX as u64).for_field(FILE, most as u64);
     let constraints = Constraints::new().size_limit(sizes);
     let stream = request.body.into_data_stream();
@@ -54,14 +60,24 @@ pub(super) async fn receive(visit: &mut Visit<'_>, most: usize) -> Result<Sent, 
         multer::Error::FieldSizeExceeded { .. } => BodyReadError::TooLarge(FORM_BYTES_MAX).into(),
         error => FieldErrors::of("body", format!("is not a form: {error}")).into(),
     };
-    let mut fields = String::new();
+    let (mut fields, mut digest, mut count) = (String::new(), Sha256::new(), 0);
     let receiving = async {
-        let mut sent = Sent { memory, ..Sent::default() };
+        let mut sent = Sent::default();
         while let Some(mut part) = parts.next_field().await.map_err(refused)? {
+            count += 1;
+            if count > PARTS_MAX {
+                let text = format!("must have at most {PARTS_MAX} fields");
+                return Err(FieldErrors::of("body", text).into());
+            }
             if part.name() == Some(FILE) {
-                let mut upload = visit.api.blobs.upload();
+                let mut upload = api.blobs.upload();
                 while let Some(bytes) = part.chunk().await.map_err(refused)? {
+                    if sent.size == 0 && !bytes.is_empty() {
+                        memory.grow_to(FORM_BYTES_MAX + UPLOAD_BUFFER_BYTES)?;
+                        route.map_or(Ok(()), |of| api.rates.count(caller, of, &mut Vec::new()))?;
+                    }
                     sent.size += bytes.len();
+                    digest.update(&bytes);
                     upload.write(&bytes).await?;
                 }
                 // Browsers send an empty one if none was chosen.
@@ -70,18 +86,22 @@ pub(super) async fn receive(visit: &mut Visit<'_>, most: usize) -> Result<Sent, 
             }
             let name = part.name().unwrap_or_default().to_owned();
             let text = part.text().await.map_err(refused)?;
-            if fields.len() + text.len() > FORM_BYTES_MAX {
+            if fields.len() + name.len() + text.len() > FORM_BYTES_MAX {
                 return Err(BodyReadError::TooLarge(FORM_BYTES_MAX).into());
             }
             let mut pair = form_urlencoded::Serializer::new(String::new());
-            fields = [&*fields, &pair.append_pair(&name, &text).finish()].join("&");
+            fields.push('&');
+            fields.push_str(&pair.append_pair(&name, &text).finish());
         }
-        Ok::<_, ApiError>(sent)
+        Ok::<_, ApiError>(Sent { memory: Some(memory), ..sent })
     };
     let seconds = BODY_SECONDS_MAX + most as u64 / UPLOAD_RATE_MIN;
     let received = timeout(Duration::from_secs(seconds), receiving).await;
     // Also of a form that is refused.
-    (visit.entered, visit.sent) = (Entered::parse(fields.as_bytes()), fields.into());
+    visit.entered = Entered::parse(fields.as_bytes());
+    // The same fields with another file are another form.
+    let digest = HEXLOWER.encode(&digest.finalize());
+    visit.sent = format!("{fields}&{FILE}={digest}").into();
     received.map_err(|_| BodyReadError::TooSlow(seconds))?
 }
 

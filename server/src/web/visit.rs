@@ -2,8 +2,11 @@
 
 use bytes::Bytes;
 use http::Method;
+use http::request::Parts;
 use jiff::Timestamp;
 use maud::{Markup, html};
+use multer::parse_boundary;
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::forms::{Entered, TOKEN};
@@ -20,7 +23,7 @@ pub(crate) struct Visit<'a> {
     pub(super) session: &'a SessionRecord,
     pub(super) caller: Caller,
     pub(super) request: Request<'a>,
-    /// The form that was sent, unless it has a file; otherwise the query.
+    /// The form that was sent, with the digest of its file; or the query.
     pub(super) sent: Bytes,
     pub(super) entered: Entered,
 }
@@ -31,9 +34,8 @@ impl<'a> Visit<'a> {
         session: &'a SessionRecord,
         mut request: Request<'a>,
     ) -> Result<Self, ApiError> {
-        let has_file = content_type(&request.parts.headers)
-            .is_some_and(|given| given.starts_with(b"multipart/"));
-        let sent = match request.parts.method == Method::POST && !has_file {
+        let sent = match request.parts.method == Method::POST {
+            true if boundary(request.parts).is_some() => Bytes::new(),
             true => request.body(FORM).await?,
             false => Bytes::copy_from_slice(query_bytes(&request)),
         };
@@ -107,15 +109,27 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Carries out a form with a token once, however often it is sent. Returns the page of its result.
+    /// Carries out a form with a token once, however often the same is sent. Returns the page of its
+    /// result. After going back, other fields with this token are another form.
     pub(super) async fn once(
         &self,
         work: impl Future<Output = Result<String, ApiError>>,
     ) -> Result<String, ApiError> {
         // A program may leave the token out.
-        let Ok(token) = Uuid::parse_str(self.entered.value(TOKEN)) else { return work.await };
-        self.api.replays.get_or_insert_async(&(self.session.account, token), work).await
+        if Uuid::parse_str(self.entered.value(TOKEN)).is_err() {
+            return work.await;
+        }
+        let path = self.request.parts.uri.path();
+        let form = Sha256::new().chain_update(path).chain_update("\n").chain_update(&self.sent);
+        let key = (self.session.account, form.finalize().into());
+        self.api.replays.get_or_insert_async(&key, work).await
     }
+}
+
+/// Where the parts of a form with a file begin, if the request has one.
+pub(super) fn boundary(parts: &Parts) -> Option<String> {
+    let given = content_type(&parts.headers).filter(|_| parts.method == Method::POST)?;
+    parse_boundary(std::str::from_utf8(given).ok()?).ok()
 }
 
 pub(super) fn query_bytes<'a>(request: &Request<'a>) -> &'a [u8] {

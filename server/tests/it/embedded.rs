@@ -8,6 +8,7 @@ use tokio::net::TcpStream;
 
 use crate::generations::SlowProvider;
 use crate::support::PROMPT;
+use crate::support::browser::with_clock;
 use crate::support::client::{Connection, call, request};
 
 #[tokio::test]
@@ -53,6 +54,25 @@ async fn an_error_about_a_setting_does_not_contain_the_key() {
         assert!(!format!("{error} {error:?}").contains("s3cret"), "{error}");
         assert!(!matches!(error, EmbedError::Listen(_)));
     }
+}
+
+#[tokio::test]
+async fn its_clock_can_be_set() {
+    let (browser, clock) = with_clock().await;
+    clock.advance(Duration::from_micros(1));
+    let created = browser.create("/vaults", json!({ "name": "v" })).await;
+    assert_eq!(created["createdAt"], "2026-01-02T03:04:05.000001Z");
+}
+
+#[tokio::test]
+#[cfg(feature = "postgres")]
+async fn a_database_that_cannot_be_opened_is_an_error_of_the_database_that_is_said_once() {
+    let builder = EmbeddedServer::builder().database_url("postgres://u:s3cret@127.0.0.1:1/d");
+    let error = builder.start().await.unwrap_err();
+    assert!(matches!(error, EmbedError::Database(_)), "{error:?}");
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.starts_with("--database-url: ") && !source.contains("s3cret"), "{source}");
+    assert!(!error.to_string().contains(&source), "{error}");
 }
 
 #[tokio::test]

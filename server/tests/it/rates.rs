@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::support::PROMPT;
+use crate::support::browser::{OWN, cookie_of, sign_in_request};
 use crate::support::client::{Connection, Response, head, request};
 use crate::support::program::Running;
 
@@ -61,6 +62,25 @@ async fn a_request_beyond_a_rate_limit_is_429_and_says_when_to_try_again() {
     assert_eq!(send(&server, list("nobody")).await.header("ratelimit"), None);
     let refused = r#"promptarium_http_refused_requests_total{reason="rate_limit"}"#;
     assert_metrics(&mut server, &[(refused, "2")]).await;
+}
+
+#[tokio::test]
+async fn a_picture_in_a_form_is_counted_when_its_first_bytes_arrive_and_the_fields_are_kept() {
+    let server = start("--rate-limit=account:uploads=1/60").await;
+    let link = server.ready["sign_in_url"].as_str().unwrap();
+    let code = link.split_once('#').unwrap().1;
+    let cookie = cookie_of(&send(&server, sign_in_request(code, "")).await);
+    let part = "--X\r\ncontent-disposition: form-data; name=";
+    let form = format!(
+        "POST /prompts/new HTTP/1.1\r\nhost: test\r\ncontent-length: 9000000\r\n{OWN}{cookie}\
+         content-type: multipart/form-data; boundary=X\r\n\r\n\
+         {part}\"title\"\r\n\r\nHarbour\r\n{part}\"file\"; filename=\"a\"\r\n\r\n"
+    );
+    let mut first = Connection::to(&server).await;
+    first.send(form.clone() + &"x".repeat(70_000)).await;
+    sleep(Duration::from_millis(200)).await;
+    let refused = send(&server, form + &"x".repeat(70_000)).await;
+    assert!(refused.status == 429 && refused.body.contains("value=\"Harbour\""), "{refused:?}");
 }
 
 #[tokio::test]

@@ -70,7 +70,7 @@ fn every_failure() -> Vec<(u16, &'static str, ApiError)> {
         (502, "not known", submit(SubmitError::Unknown("secret".to_owned()))),
         (503, "in a while", SubmissionError::InProgress.into()),
         (503, "the server is shutting down", ApiError::Stopping),
-        (500, "x-request-id", ApiError::Panic),
+        (500, "x-request-id", ApiError::Panic("secret".to_owned())),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use super::PAGES;
 use crate::support::browser::{
-    Browser, assert_has, attribute, code, cookie_of, request, send, sign_in, sign_in_request,
+    Browser, OWN, assert_has, attribute, code, cookie_of, request, send, sign_in, sign_in_request,
 };
 use crate::support::client::Connection;
 
@@ -51,6 +51,8 @@ async fn sending_a_form_twice_makes_one() {
         let both = [browser.post(page, &form).await, browser.post(page, &form).await];
         assert!(both[0].status == 303 && both[0].location() == both[1].location(), "{both:?}");
         assert_eq!(browser.data(list).await.as_array().unwrap().len(), count, "{page}");
+        let other = browser.post(page, &form.replace("S", "s").replace("O", "o")).await;
+        assert_ne!(other.location(), both[0].location(), "other fields after going back");
     }
     // A change can be made again, also with the same form.
     let token = browser.token("/prompts/1/edit").await;
@@ -78,6 +80,7 @@ async fn a_refused_form_keeps_what_was_typed_and_has_the_error_of_the_api_beside
         ("/generate", "modelId=m", "prompt", &["value=\"m\""]),
         ("/generate", "modelId=m&prompt=p&batchCount=5", "batchCount", &[]),
         ("/generate", "modelId=m&prompt=p&seed=-1", "seed", &["value=\"-1\""]),
+        ("/generate", "modelId=m&seed=x", "seed", &["id=\"prompt-error\""]),
         ("/generate", "modelId=m&prompt=p&vaultId=999", "vaultId", &[]),
         ("/prompts/new", &long, "prompt", &["must be 1 to 15000 characters"]),
         ("/prompts/new", "title=t&prompt=p&promptType=image", "modelId", &["selected>image"]),
@@ -169,8 +172,11 @@ async fn chosen_prompts_are_changed_and_may_be_gone_and_the_page_before_is_shown
         prompts.as_array().unwrap().iter().map(title).collect::<Vec<_>>().join(" ")
     };
     for (form, status, done, general, in_sea) in [
-        ("id=1&action=x&from=1", 404, "", "second first", ""),
-        ("id=1&action=x", 400, "", "second first", ""),
+        ("id=1&action=x&from=1", 400, "", "second first", ""),
+        ("id=9&action=%00&from=1", 400, "", "second first", ""),
+        ("id=1&action=pin", 400, "", "second first", ""),
+        ("id=1&action=move&from=1", 400, "", "second first", ""),
+        ("id=1&action=add", 400, "", "second first", ""),
         ("id=x&action=add", 400, "", "second first", ""),
         ("id=1&action=add&vaultId=x", 400, "", "second first", ""),
         ("action=delete", 303, "none-chosen", "second first", ""),
@@ -192,6 +198,41 @@ async fn chosen_prompts_are_changed_and_may_be_gone_and_the_page_before_is_shown
         assert_eq!(sent.location(), if status == 303 { &*page } else { "" }, "{form}");
         assert_eq!((&*titles("1").await, &*titles(&sea).await), (general, in_sea), "{form}");
     }
-    let elsewhere = browser.post("/prompts/chosen", "back=//evil.example").await;
-    assert_eq!(elsewhere.location(), "/prompts?done=none-chosen");
+    for back in ["//evil.example", "prompts%23x"] {
+        let sent = browser.post("/prompts/chosen", &format!("action=add&back={back}")).await;
+        assert_eq!(sent.location(), "/prompts?done=none-chosen", "{back}");
+    }
+}
+
+#[tokio::test]
+async fn an_action_with_another_vault_is_only_where_there_is_one() {
+    let browser = Browser::open().await;
+    browser.prompt("first", Some(1)).await;
+    for (page, has_other) in [("/prompts", true), ("/vaults/1", false)] {
+        assert_eq!(browser.page(page).await.contains("value=\"add\""), has_other, "{page}");
+    }
+}
+
+#[tokio::test]
+async fn the_model_of_a_prompt_cannot_be_removed_and_its_ratio_can() {
+    let browser = Browser::open().await;
+    let prompt = "title=t&prompt=p&modelId=local%2Fa&aspectRatio=4%3A3";
+    browser.post("/prompts/new", prompt).await;
+    let edit = async |form: &str| browser.post("/prompts/1/edit", form).await.status;
+    assert_eq!(edit("title=t&prompt=p&modelId=&aspectRatio=4%3A3").await, 400);
+    assert!(browser.page("/prompts/1").await.contains("<bdi>4:3</bdi>"));
+    assert_eq!(edit("title=t&prompt=p&modelId=local%2Fb&aspectRatio=").await, 303);
+    let page = browser.page("/prompts/1").await;
+    assert!(page.contains("local/b") && !page.contains("4:3"), "{page}");
+}
+
+#[tokio::test]
+async fn the_query_of_a_post_is_not_its_form() {
+    let browser = Browser::open().await;
+    for (media, status) in [("multipart/form-data", 415), ("multipart/form-data; boundary=X", 400)]
+    {
+        let headers = format!("content-type: {media}\r\n{OWN}{}", browser.cookie);
+        let sent = request("POST", "/vaults/new?name=Sky&visibility=public", &headers, "");
+        assert_eq!(send(&browser.server, sent).await.status, status, "{media}");
+    }
 }

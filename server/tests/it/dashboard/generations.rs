@@ -2,6 +2,7 @@
 
 use promptarium_server::EmbeddedServer;
 use promptarium_server::provider::SubmitError;
+use serde_json::json;
 
 use crate::generations::SlowProvider;
 use crate::support::browser::{Browser, assert_has, attribute};
@@ -27,6 +28,17 @@ async fn sending_the_form_twice_queues_one_job() {
     let page = browser.page("/jobs").await;
     assert_eq!(page.matches("<progress").count(), 2, "{page}");
     assert!(page.contains("16:9") && !page.contains("http-equiv"), "{page}");
+}
+
+/// The script looks for a running job in a new version of the page by the address of the job.
+#[tokio::test]
+async fn a_running_job_names_its_page() {
+    let browser = browser_with(Ok(())).await;
+    let job = json!({ "modelId": "m", "prompt": "p", "clientJobId": "a/b?c ü" });
+    browser.create("/generations", job).await;
+    let jobs = browser.page("/jobs").await;
+    let own = attribute(&jobs, "<div class=\"job\" data-poll=\"");
+    assert!(browser.page(own).await.contains(&format!("class=\"title\" href=\"{own}\"")));
 }
 
 #[tokio::test]
@@ -60,6 +72,11 @@ async fn a_failed_job_can_be_tried_again_once_for_each_form() {
     }
     let jobs = browser.ended_jobs().await;
     assert_eq!(jobs.matches("Failed: ").count(), 2, "{jobs}");
+    let job = json!({ "modelId": "local/plasma", "prompt": "p", "clientJobId": "done" });
+    browser.create("/generations", job).await;
+    browser.ended_jobs().await;
+    let refused = browser.post("/jobs/done/retry", "").await;
+    assert!(refused.status == 400 && refused.body.contains("has not failed"), "{refused:?}");
     let again = browser.page(&format!("/generate?job={name}")).await;
     assert_has(&again, &["\nA ship</textarea>", "value=\"local/fail\"", "value=\"7\""]);
 }

@@ -104,6 +104,13 @@ async fn a_picture_is_added_to_an_own_prompt_once() {
     }
     let prompt = alice.data("/prompts").await[0].clone();
     assert_eq!((&prompt["title"], prompt["images"].as_array().unwrap().len()), (&json!("Lake"), 1));
+    // After going back: another file, and another title.
+    let sea = [("title", "Sea"), ("prompt", "A lake"), ("token", &*token)];
+    for body in [multipart(&fields, Some(&png(3, 4))), multipart(&sea, Some(&png(4, 3)))] {
+        assert_eq!(alice.send_file(&edit, &body).await.status, 303);
+    }
+    let prompt = alice.data("/prompts").await[0].clone();
+    assert_eq!((&prompt["title"], prompt["images"].as_array().unwrap().len()), (&json!("Sea"), 3));
 }
 
 #[tokio::test]
@@ -120,6 +127,7 @@ async fn what_is_no_picture_or_too_large_is_refused_and_the_fields_are_kept() {
         (multipart(&no_title, Some(&png)), &["must be 1 to 120 characters", "Kept text"]),
         (b"--XX\r\nnonsense".to_vec(), &["is not a form"]),
         (b"".to_vec(), &["is not a form"]),
+        (multipart(&[("a", "b"); 101], None), &["must have at most 100 fields"]),
     ] {
         let response = browser.send_file("/prompts/new", &body).await;
         assert_eq!(response.status, 400, "{response:?}");
