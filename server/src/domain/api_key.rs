@@ -81,7 +81,7 @@ impl NewKey {
 }
 
 /// A stored key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct KeyRecord {
     pub id: KeyId,
     pub account: AccountId,
@@ -94,6 +94,14 @@ pub struct KeyRecord {
     /// The last request with it, to within a minute.
     pub last_used_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
+}
+
+/// Without the digest.
+impl fmt::Debug for KeyRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { account, public_id, scopes, revoked_at, .. } = self;
+        write!(f, "KeyRecord({account:?}, {public_id}, {scopes:?}, revoked: {revoked_at:?})")
+    }
 }
 
 impl KeyRecord {
