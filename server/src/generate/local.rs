@@ -72,10 +72,8 @@ impl LocalProvider {
         if let Some(name) = self.inputs(request).first() {
             let file = self.blobs.read_all(name, *UPLOAD_SIZE_BYTES.end()).await?;
             let file = file.ok_or_else(|| PollError::Permanent(not_uploaded(name)))?;
-            if file.is_empty() {
-                return Err(PollError::permanent(format!("the input image {name} is too large")));
-            }
-            input = Some(file);
+            let too_large = || PollError::Permanent(format!("the input image {name} is too large"));
+            input = Some(Some(file).filter(|file| !file.is_empty()).ok_or_else(too_large)?);
         }
         let request = request.clone();
         let painting = spawn_blocking(move || {
