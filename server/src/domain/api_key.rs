@@ -60,7 +60,7 @@ impl Scopes {
 }
 
 /// A key to create. Its secret is known by digest only.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct NewKey {
     /// The public part of the key; unique in the service.
     pub public_id: Box<str>,
@@ -71,6 +71,13 @@ pub struct NewKey {
     pub scopes: Scopes,
     /// Whether it is created as a revoked key.
     pub revoked: bool,
+}
+
+/// Without the digest.
+impl fmt::Debug for NewKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NewKey({}, {:?})", self.public_id, self.scopes)
+    }
 }
 
 impl NewKey {
