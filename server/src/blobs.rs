@@ -18,12 +18,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
-    Attribute, Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
+    Attribute, Error, GetOptions, GetResult, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
 };
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
@@ -78,6 +78,7 @@ pub struct Blob {
     pub bytes: Pieces,
 }
 
+type FoundFile = Result<Option<GetResult>, BlobError>;
 type Pieces = BoxStream<'static, Result<Bytes, BlobError>>;
 
 impl Blobs {
@@ -147,6 +148,12 @@ impl Blobs {
         Ok(in_time(BLOBS_TIMEOUT, asking).await?.map(|meta| meta.size))
     }
 
+    async fn find(&self, name: &AssetName, options: GetOptions) -> FoundFile {
+        let location = key(name);
+        let asking = async { self.found(self.store.get_opts(&location, options).await).await };
+        in_time(BLOBS_TIMEOUT, asking).await
+    }
+
     /// A file, or the part of it in `range`, which must lie within it; `None` if there is none.
     pub async fn get(
         &self,
@@ -154,9 +161,7 @@ impl Blobs {
         range: Option<Range<u64>>,
     ) -> Result<Option<Blob>, BlobError> {
         let options = GetOptions { range: range.map(Into::into), ..GetOptions::default() };
-        let location = key(name);
-        let asking = async { self.found(self.store.get_opts(&location, options).await).await };
-        let Some(got) = in_time(BLOBS_TIMEOUT, asking).await? else { return Ok(None) };
+        let Some(got) = self.find(name, options).await? else { return Ok(None) };
         let buffered = match self.place {
             Place::Memory => 0,
             Place::Folder(_) => FOLDER_DOWNLOAD_BYTES,
@@ -173,10 +178,15 @@ impl Blobs {
         Ok(Some(Blob { size, buffered, bytes: in_time_each(bytes.boxed()) }))
     }
 
-    /// A whole file in memory; `None` if there is none.
-    pub async fn read_all(&self, name: &AssetName) -> Result<Option<Bytes>, BlobError> {
-        let Some(blob) = self.get(name, None).await? else { return Ok(None) };
-        Ok(Some(blob.bytes.try_collect::<BytesMut>().await?.freeze()))
+    /// A whole file in memory, which takes no more than its size, and nothing in a store in memory.
+    /// `None` if there is none, and no bytes if it has more than `most`.
+    pub async fn read_all(&self, name: &AssetName, most: u64) -> Result<Option<Bytes>, BlobError> {
+        let Some(got) = self.find(name, GetOptions::default()).await? else { return Ok(None) };
+        if got.meta.size > most {
+            return Ok(Some(Bytes::new()));
+        }
+        let limit = BLOBS_TIMEOUT + Duration::from_secs(got.meta.size / S3_RATE_MIN);
+        in_time(limit, async { Ok(Some(got.bytes().await?)) }).await
     }
 
     /// Puts an object with a random id. After a failure the id tells whether the store has taken

@@ -6,6 +6,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
+use bytes::BytesMut;
 use futures::future::join_all;
 use futures::{TryStreamExt, stream};
 use http::HeaderMap;
@@ -70,11 +71,11 @@ async fn an_upload_is_visible_whole_and_in_part_once_it_is_finished_and_can_be_e
                 };
                 assert!(!is_examined || upload.read(read).await.unwrap() == bytes);
                 assert_eq!(blobs.size_of(&name).await.unwrap(), None);
-                assert_eq!(blobs.read_all(&name).await.unwrap(), None);
+                assert_eq!(blobs.read_all(&name, u64::MAX).await.unwrap(), None);
                 assert!(blobs.get(&name, Some(0..1)).await.unwrap().is_none());
                 assert!(upload.finish(&name).await.unwrap());
                 assert_eq!(blobs.size_of(&name).await.unwrap(), Some(size as u64));
-                let stored = blobs.read_all(&name).await.unwrap();
+                let stored = blobs.read_all(&name, u64::MAX).await.unwrap();
                 assert!(stored.as_ref() == Some(&bytes), "{size} {piece}");
                 if size > 0 {
                     let (half, end) = (size as u64 / 2, size as u64);
@@ -107,7 +108,7 @@ async fn of_concurrent_puts_of_a_name_one_succeeds() {
             join_all(puts).await.into_iter().enumerate().filter(|(_, is_new)| *is_new);
         let winner = winners.next().unwrap().0 as u8;
         assert!(winners.next().is_none());
-        assert_eq!(blobs.read_all(&name).await.unwrap().unwrap(), file(winner));
+        assert_eq!(blobs.read_all(&name, u64::MAX).await.unwrap().unwrap(), file(winner));
         assert!(!blobs.put_new(&name, Bytes::new()).await.unwrap());
     }
 }
@@ -123,7 +124,7 @@ async fn a_folder_keeps_its_files_and_removes_old_temporary_files_and_is_seen_wh
         file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
     }
     let blobs = open_folder(&folder);
-    assert_eq!(blobs.read_all(&name).await.unwrap(), Some(sample(10)));
+    assert_eq!(blobs.read_all(&name, u64::MAX).await.unwrap(), Some(sample(10)));
     assert!(!old.exists() && new.exists());
     // A file in place of a folder.
     for path in [new.clone(), new.join("below")] {
@@ -232,7 +233,10 @@ impl Bucket {
         let (path, method) = (request.url.path().to_owned(), request.method.as_str());
         let query = request.url.query().unwrap_or_default();
         let date = "Mon, 02 Jan 2006 15:04:05 GMT";
-        let done = ResponseTemplate::new(200).insert_header("etag", "\"1\"");
+        let range =
+            request.headers.get("range").and_then(|of| of.to_str().ok()?.strip_prefix("bytes="));
+        let done = ResponseTemplate::new(if range.is_some() { 206 } else { 200 });
+        let done = done.insert_header("etag", "\"1\"");
         let done = done.insert_header("last-modified", date);
         let answer = |name, text| done.clone().set_body_string(format!("<{name}>{text}</{name}>"));
         match (self.fault, method) {
@@ -269,7 +273,14 @@ impl Bucket {
                 Some((file, stored)) => {
                     let is_meta = |name: &str| name.starts_with("x-amz-meta");
                     let meta = stored.iter().filter(|(name, _)| is_meta(name.as_str()));
-                    let found = done.set_body_bytes(&file[..]);
+                    let found = match range.and_then(|range| range.split_once('-')) {
+                        None => done.set_body_bytes(&file[..]),
+                        Some((first, last)) => {
+                            let of = format!("bytes {first}-{last}/{}", file.len());
+                            let part = first.parse().unwrap()..=last.parse().unwrap();
+                            done.set_body_bytes(&file[part]).insert_header("content-range", of)
+                        }
+                    };
                     meta.fold(found, |found, (name, value)| found.insert_header(name, value))
                 }
                 None if fault == Fault::NoList => refused(403, "AccessDenied"),
@@ -320,6 +331,9 @@ async fn a_file_is_put_once_by_a_signed_request_even_if_its_response_is_lost() {
         let (blobs, name, bytes) = (s3.open("a/b"), AssetName::random(Media::Png), sample(300_000));
         assert!(blobs.get(&name, None).await.unwrap().is_none());
         assert!(blobs.put_new(&name, bytes.clone()).await.unwrap());
+        let part = blobs.get(&name, Some(2..5)).await.unwrap().unwrap();
+        assert_eq!(part.size, 300_000);
+        assert_eq!(part.bytes.try_collect::<BytesMut>().await.unwrap(), bytes[2..5]);
         let (file, headers) = s3.file(&name);
         assert!(file == bytes && headers["content-type"] == "image/png");
         let signature = headers["authorization"].to_str().unwrap();
@@ -400,9 +414,9 @@ async fn a_file_that_is_absent_is_so_without_the_permission_to_list() {
     blobs.verify().await.unwrap();
     assert_eq!(blobs.size_of(&name).await.unwrap(), None);
     assert!(blobs.get(&name, Some(0..1)).await.unwrap().is_none());
-    assert!(blobs.read_all(&name).await.unwrap().is_none());
+    assert!(blobs.read_all(&name, u64::MAX).await.unwrap().is_none());
     blobs.put_new(&name, sample(3)).await.unwrap();
-    assert_eq!(blobs.read_all(&name).await.unwrap(), Some(sample(3)));
+    assert_eq!(blobs.read_all(&name, u64::MAX).await.unwrap(), Some(sample(3)));
     // Where the permission is there, 403 has another reason.
     s3.set(Fault::None);
     let blobs = s3.open("");

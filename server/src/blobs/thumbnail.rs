@@ -9,8 +9,6 @@ use std::io::Cursor;
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
-use bytes::{Bytes, BytesMut};
-use futures::TryStreamExt;
 use image::imageops::overlay;
 use image::metadata::Orientation;
 use image::{
@@ -50,11 +48,8 @@ impl Blobs {
             return Ok(Some(small));
         }
         let _permit = THUMBNAILS.acquire(client, 1, THUMBNAIL_WAIT).await?;
-        let Some(source) = self.get(name, None).await? else { return Ok(None) };
-        let source = match source.size {
-            ..=THUMBNAIL_SOURCE_BYTES_MAX => source.bytes.try_collect::<BytesMut>().await?.freeze(),
-            _ => Bytes::new(),
-        };
+        let source = self.read_all(name, THUMBNAIL_SOURCE_BYTES_MAX).await?;
+        let Some(source) = source else { return Ok(None) };
         // A decoder that panics has not drawn anything either.
         let drawn = spawn_blocking(move || draw(&source).and_then(jpeg)).await.ok();
         let plain = || jpeg(RgbaImage::from_pixel(4, 3, Rgba(PLAIN)));
@@ -122,7 +117,7 @@ mod tests {
 
     async fn thumbnail(blobs: &Blobs, name: &AssetName) -> RgbaImage {
         let small = blobs.thumbnail::<Cause>(name, CLIENT).await.unwrap().unwrap();
-        let bytes = blobs.read_all(&small).await.unwrap().unwrap();
+        let bytes = blobs.read_all(&small, u64::MAX).await.unwrap().unwrap();
         assert_eq!(image::guess_format(&bytes).unwrap(), ImageFormat::Jpeg);
         image::load_from_memory(&bytes).unwrap().into_rgba8()
     }

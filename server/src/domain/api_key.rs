@@ -60,7 +60,7 @@ impl Scopes {
 }
 
 /// A key to create. Its secret is known by digest only.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct NewKey {
     /// The public part of the key; unique in the service.
     pub public_id: Box<str>,
@@ -73,6 +73,13 @@ pub struct NewKey {
     pub revoked: bool,
 }
 
+/// Without the digest.
+impl fmt::Debug for NewKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NewKey({}, {:?})", self.public_id, self.scopes)
+    }
+}
+
 impl NewKey {
     pub(crate) fn new(key: &GeneratedKey, scopes: Scopes) -> Self {
         let (public_id, digest) = (key.public_id().into(), key.digest());
@@ -81,7 +88,7 @@ impl NewKey {
 }
 
 /// A stored key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct KeyRecord {
     pub id: KeyId,
     pub account: AccountId,
@@ -94,6 +101,14 @@ pub struct KeyRecord {
     /// The last request with it, to within a minute.
     pub last_used_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
+}
+
+/// Without the digest.
+impl fmt::Debug for KeyRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { account, public_id, scopes, revoked_at, .. } = self;
+        write!(f, "KeyRecord({account:?}, {public_id}, {scopes:?}, revoked: {revoked_at:?})")
+    }
 }
 
 impl KeyRecord {

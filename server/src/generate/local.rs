@@ -18,6 +18,7 @@ use image::{
     RgbImage,
 };
 use jiff::Timestamp;
+use promptarium::limits::UPLOAD_SIZE_BYTES;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
@@ -65,13 +66,16 @@ impl LocalProvider {
     }
 
     async fn paint(&self, request: &GenerationRequest) -> Result<Progress, PollError> {
+        // Also for the memory of the input.
+        let permit = PAINTERS.acquire(Client::Server, 1, Duration::MAX).await;
         let mut input = None;
         if let Some(name) = self.inputs(request).first() {
-            let file = self.blobs.read_all(name).await?;
-            input = Some(file.ok_or_else(|| PollError::Permanent(not_uploaded(name)))?);
+            let file = self.blobs.read_all(name, *UPLOAD_SIZE_BYTES.end()).await?;
+            let file = file.ok_or_else(|| PollError::Permanent(not_uploaded(name)))?;
+            let too_large = || PollError::Permanent(format!("the input image {name} is too large"));
+            input = Some(Some(file).filter(|file| !file.is_empty()).ok_or_else(too_large)?);
         }
         let request = request.clone();
-        let permit = PAINTERS.acquire(Client::Server, 1, Duration::MAX).await;
         let painting = spawn_blocking(move || {
             let _permit = permit;
             outputs(&request, input.as_ref())

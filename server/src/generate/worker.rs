@@ -101,11 +101,15 @@ impl Worker {
         }
     }
 
-    /// Records what a job waits for.
-    async fn note(&self, claim: &Claim, waits_for: &str) {
-        if let Err(error) = self.store.note_job(&claim.lease, None, waits_for).await {
-            tracing::warn!(%error, "it could not be recorded what a job waits for");
+    /// Records a new state of the provider, if there is one, and what a job waits for. The step
+    /// does without, except if the lease is lost.
+    async fn note(&self, claim: &Claim, state: Option<&str>, waits_for: &str) -> store::Result<()> {
+        match self.store.note_job(&claim.lease, state, waits_for).await {
+            Ok(()) => {}
+            Err(error @ StoreError::LeaseLost) => return Err(error),
+            Err(error) => tracing::warn!(%error, "it could not be recorded what a job waits for"),
         }
+        Ok(())
     }
 
     async fn process(&self, claim: &Claim) -> store::Result<()> {
@@ -118,7 +122,9 @@ impl Worker {
             Ok(Progress::Queued) => self.wait(claim, Release::Waiting).await,
             Ok(Progress::InProgress) => self.wait(claim, Release::InProgress).await,
             Ok(Progress::Completed { outputs, provider_state }) => {
-                self.store.note_job(&claim.lease, provider_state.as_deref(), DOWNLOAD).await?;
+                if provider_state.is_some() || claim.job.waits_for.is_some() {
+                    self.note(claim, provider_state.as_deref(), DOWNLOAD).await?;
+                }
                 self.save(claim, outputs).await
             }
             Err(PollError::Permanent(reason)) => self.fail(claim, &reason).await,
@@ -191,7 +197,7 @@ impl Worker {
             return self.give_up(claim, &reason).await;
         }
         let waits_for = format!("another attempt, because {reason}");
-        self.store.note_job(&claim.lease, None, &waits_for).await?;
+        self.note(claim, None, &waits_for).await?;
         let asked = retry_after.unwrap_or_default().min(PROVIDER_RETRY_AFTER_MAX);
         let delay = retry_delay(failed_attempts).max(asked);
         self.store.release_job(&claim.lease, delay, Release::FailedAttempt).await?;

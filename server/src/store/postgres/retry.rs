@@ -81,6 +81,8 @@ pub(super) fn silent(limit: Duration) -> Cause {
 pub(super) struct Retry<'a> {
     statement: &'a Statement,
     attempt: u32,
+    /// Whether an attempt that writes may have been carried out, since its connection was lost.
+    maybe_done: bool,
     /// What is left of the time to wait for connections.
     wait_left: Duration,
     began: Instant,
@@ -92,7 +94,8 @@ impl<'a> Retry<'a> {
     /// For a statement that may take `long`, or else what its request has left.
     pub(super) fn new(statement: &'a Statement, long: Option<Duration>) -> Self {
         let limit = long.map_or_else(time_budget::left, |long| long + REQUEST_DATABASE_TIMEOUT);
-        Self { statement, attempt: 1, wait_left: POOL_WAIT, began: Instant::now(), limit }
+        let (wait_left, began) = (POOL_WAIT, Instant::now());
+        Self { statement, attempt: 1, maybe_done: false, wait_left, began, limit }
     }
 
     fn left(&self) -> Duration {
@@ -111,7 +114,7 @@ impl<'a> Retry<'a> {
             loop {
                 match get().await {
                     Ok(connection) => return connection,
-                    Err(error) => last = Some(StoreError::Unavailable(error.into())),
+                    Err(error) => last = Some(error.into()),
                 }
                 round += 1;
                 pause(round).await;
@@ -120,7 +123,7 @@ impl<'a> Retry<'a> {
         let limit = self.wait_left.min(self.left());
         let outcome = timeout(limit, getting).await;
         self.wait_left = self.wait_left.saturating_sub(began.elapsed());
-        outcome.map_err(|_| last.unwrap_or_else(|| StoreError::Unavailable(silent(limit))))
+        outcome.map_err(|_| no_outcome(self.maybe_done, last.unwrap_or_else(|| silent(limit))))
     }
 
     /// Waits for the answer to the statement, at most `limit`. `Err` if none came in time.
@@ -154,6 +157,7 @@ impl<'a> Retry<'a> {
         let (Statement { name, idempotent, writes, .. }, attempt) = (self.statement, self.attempt);
         let class = classify(&error);
         let is_lost = class == ErrorClass::ConnectionLost;
+        self.maybe_done |= is_lost && sent && *writes;
         if class == ErrorClass::OtherServer || error.code() == Some(&SqlState::PROTOCOL_VIOLATION) {
             client.distrust();
         } else if is_lost {
@@ -169,8 +173,8 @@ impl<'a> Retry<'a> {
             ErrorClass::Unavailable | ErrorClass::Fault => false,
         };
         if !retryable || attempt == STATEMENT_ATTEMPTS {
-            return Err(match is_lost && sent {
-                true => no_outcome(*writes, Box::new(error)),
+            return Err(match self.maybe_done {
+                true => StoreError::OutcomeUnknown(Box::new(error)),
                 false => store_error(error),
             });
         }

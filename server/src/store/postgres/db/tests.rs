@@ -37,6 +37,7 @@ const FAIL: &str = "SELECT fail($1::bigint, $2::text)";
 const READING: Statement = Statement::read_only("test.reading", FAIL);
 const WRITING: Statement = Statement::non_idempotent("test.writing", FAIL);
 const PIPELINED: Statement = Statement::pipelined("test.pipelined", FAIL);
+const IDEMPOTENT: Statement = Statement::idempotent("test.idempotent", FAIL);
 const CALLS: Statement = Statement::read_only("test.calls", "SELECT last_value FROM calls");
 const QUICK: Statement = Statement::read_only("test.quick", "SELECT 1");
 const QUICK_WRITE: Statement = Statement::non_idempotent("test.quick_write", "SELECT 1");
@@ -228,6 +229,20 @@ async fn reads_and_pipelined_writes_share_a_few_connections_and_other_writes_non
             try_join_all((0..10).map(|_| db.rows(By::Server, statement, &[]))).await.unwrap();
         let pids: HashSet<i32> = rows.iter().map(|rows| rows[0].get(0)).collect();
         assert_eq!(pids.len(), expected, "{}", statement.name);
+    }
+}
+
+#[tokio::test]
+async fn the_outcome_of_a_lost_write_stays_unknown_while_there_is_no_connection_to_repeat_it() {
+    let (db, database) = db("").await;
+    let (other, _other) = self::db("").await;
+    db.exclusive().await.unwrap().batch_execute(FAILING).await.unwrap();
+    let refuse = format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", name(&database));
+    other.exclusive().await.unwrap().batch_execute(&refuse).await.unwrap();
+    for is_lost in [true, false] {
+        let outcome = db.rows(By::Server, &IDEMPOTENT, &[&1000_i64, &"lost"]).await;
+        let is_unknown = matches!(outcome, Err(StoreError::OutcomeUnknown(_)));
+        assert_eq!(is_unknown, is_lost, "{outcome:?}");
     }
 }
 

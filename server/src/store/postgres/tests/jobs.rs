@@ -1,5 +1,8 @@
 //! Jobs: row locks and unreadable rows.
 
+use std::sync::Arc;
+
+use promptarium::limits::GENERATION_PARAMETERS_DEPTH_MAX;
 use tokio::time::timeout;
 use tokio_postgres::Client;
 
@@ -98,6 +101,20 @@ async fn a_job_of_a_claim_that_was_not_finished_is_claimed_when_the_lease_would_
     db.clock.advance(LEASE);
     assert_eq!(claim(&*db.store).await.unwrap().failed_attempts, 0);
     db.check().await;
+}
+
+#[tokio::test]
+async fn the_deepest_parameters_that_are_accepted_are_read_back() {
+    let db = StoreUnderTest::postgres().await;
+    let (alice, mut new) = (db.caller("alice").await, new("j", 1, None));
+    let arrays = GENERATION_PARAMETERS_DEPTH_MAX - 1;
+    let nested = format!(r#"{{"a":{}{}}}"#, "[".repeat(arrays), "]".repeat(arrays));
+    Arc::make_mut(&mut new.request).parameters = Some(serde_json::from_str(&nested).unwrap());
+    let request = new.request.clone();
+    let job = reserved(&*db.store, &alice, new).await;
+    db.store.job_submitted(&job.key, ticket()).await.unwrap();
+    assert_eq!(db.store.job(&alice, "j").await.unwrap().request, request);
+    assert_eq!(claim(&*db.store).await.unwrap().job.request, request);
 }
 
 #[tokio::test]

@@ -61,6 +61,10 @@ impl Node {
         self.name == "QUERY" && self.number("commandType") == command
     }
 
+    fn is_condition(&self) -> bool {
+        matches!(self.name.as_str(), "CASEEXPR" | "COALESCEEXPR")
+    }
+
     /// The function that it calls, or 0.
     fn function(&self) -> u32 {
         ["funcid", "opfuncid", "aggfnoid"].map(|field| self.number(field)).into_iter().sum()
@@ -131,6 +135,10 @@ impl Catalogue {
     async fn broken_rules(&self, sql: &str) -> Vec<String> {
         let tree = self.tree(sql).await;
         let (mut broken, mut read, mut written) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        for node in tree.all().into_iter().filter(|node| node.is_condition()) {
+            let volatile = self.calls(node, true);
+            broken.extend(volatile.map(|name| format!("volatile {name} in a condition")));
+        }
         for query in tree.all().into_iter().filter(|node| node.name == "QUERY") {
             if query.is(UPDATE) {
                 query.field("targetList").for_each(|value| self.check(value, false, &mut broken));
@@ -192,8 +200,7 @@ impl Catalogue {
     /// Checks a new value of an UPDATE. Citus calls what is not immutable once for all rows, so it
     /// must not depend on the row or on a condition.
     fn check(&self, node: &Node, in_condition: bool, broken: &mut Vec<String>) {
-        let in_condition =
-            in_condition || matches!(node.name.as_str(), "CASEEXPR" | "COALESCEEXPR");
+        let in_condition = in_condition || node.is_condition();
         let of_row = node.all().iter().any(|node| node.name == "VAR");
         let is_time = in_condition && node.name == "SQLVALUEFUNCTION";
         if let Some((name, _)) = self.mutable.get(&node.function())
@@ -278,6 +285,8 @@ const REFUSED: &str = "
     UPDATE prompt SET updated_at = updated_at + interval '1 microsecond' WHERE account_id = $1
     -- time in a condition
     UPDATE job SET updated_at = CASE WHEN $2 THEN CURRENT_TIMESTAMP END WHERE account_id = $1
+    -- volatile nextval in a condition
+    WITH made AS (SELECT coalesce($1, nextval('vault_id_seq')) AS id) SELECT made.id FROM made
     -- volatile clock_timestamp
     DELETE FROM job WHERE account_id = $1 AND updated_at < clock_timestamp()
     -- CTE without columns
