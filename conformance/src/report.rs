@@ -17,7 +17,7 @@ use strum::AsRefStr;
 
 pub use self::causes::Cause;
 pub use self::files::{Format, Output, Outputs};
-pub(crate) use self::known_failures::known_failures;
+use self::known_failures::known_failures;
 pub use self::record::{Outcome, Record};
 use crate::Profile;
 use crate::exchange::quoted;

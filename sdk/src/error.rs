@@ -203,7 +203,6 @@ impl Error {
         }
     }
 
-    #[cfg(feature = "durable")]
     pub(crate) fn with_outcome(mut self, outcome: Outcome) -> Self {
         self.facts.history.outcome = outcome;
         self

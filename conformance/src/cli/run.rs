@@ -9,8 +9,9 @@ use futures::FutureExt as _;
 
 use super::{Exit, Refusal, RunArguments, print, signals, warn};
 use crate::case::session;
-use crate::report::{Output, Outputs, Report, Totals, Verdict, known_failures, text};
-use crate::{KnownFailures, Run, RunId, RunOptions, Selection, Suite, Target, preflight};
+use crate::exchange::quoted;
+use crate::report::{Output, Outputs, Report, Totals, Verdict, text};
+use crate::{KnownFailures, Run, RunOptions, Selection, Suite, Target, preflight};
 
 pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, Refusal> {
     let (target, selection) = prepare(suite, &arguments)?;
@@ -28,11 +29,12 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
     if let Some(folder) = &arguments.report_dir {
         files.extend(Output::all_formats(folder)?);
     }
+    files.extend(arguments.write_known_failures.map(Output::known_failures));
     let outputs = Outputs::begin(files, &run.report)?;
     let run_id = run.run_id().clone();
-    let again = how_to_sweep(&run_id);
+    let again = how_to_sweep(&run.report);
     let stop = signals::listen(
-        || warn("stopping; deleting what was made (once more to leave it there)"),
+        || warn("stopping; deleting created data; press Ctrl-C again to keep it"),
         move || {
             warn(&format!("left at once; {again}"));
             std::process::exit(Exit::Stopped as i32)
@@ -66,14 +68,9 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
     };
     print(&if has_colour(arguments.color) { text::coloured(&text) } else { text });
     if target.options().keep || report.totals.left_behind > 0 {
-        warn(&how_to_sweep(&run_id));
+        warn(&how_to_sweep(&report));
     }
     outputs.end(&report)?;
-    if let Some(file) = &arguments.write_known_failures {
-        let written = std::fs::write(file, known_failures(&report));
-        let name = file.display();
-        written.map_err(|error| format!("cannot write the known failures to {name}: {error}"))?;
-    }
     Ok(exit(&report, arguments.strict))
 }
 
@@ -109,8 +106,9 @@ fn prepare(suite: &Suite, arguments: &RunArguments) -> Result<(Arc<Target>, Sele
     Ok((target, selection))
 }
 
-fn how_to_sweep(run_id: &RunId) -> String {
-    format!("to delete what was made: promptarium-conformance sweep --run {run_id}")
+fn how_to_sweep(report: &Report) -> String {
+    let (target, run_id) = (quoted(&report.target), &report.run_id);
+    format!("to delete it: promptarium-conformance sweep --base-url {target} --run {run_id}")
 }
 
 fn exit(report: &Report, strict: bool) -> Exit {

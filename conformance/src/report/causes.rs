@@ -31,7 +31,10 @@ impl Report {
             (record.call.clone(), expected, got, record.known.is_some())
         };
         let mut causes: Vec<_> = grouped(bad, key).into_iter().map(|(_, it)| cause(it)).collect();
-        causes.sort_by_key(|cause| std::cmp::Reverse(cause.records.len()));
+        // A claim that failed says more than many that were not tested.
+        causes.sort_by_key(|cause| {
+            (cause.totals.failed == 0, std::cmp::Reverse(cause.records.len()))
+        });
         causes
     }
 
@@ -53,7 +56,8 @@ impl Report {
     }
 }
 
-fn cause(records: Vec<&Record>) -> Cause<'_> {
+fn cause(mut records: Vec<&Record>) -> Cause<'_> {
+    records.sort_by_key(|record| record.outcome != Outcome::Failed);
     let text = |part: fn(&Record) -> &Option<String>| {
         records.first().and_then(|record| part(record).as_deref()).unwrap_or("no call")
     };

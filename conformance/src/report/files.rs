@@ -13,7 +13,7 @@ use std::{fs, io};
 
 use serde::Serialize;
 
-use super::{Cause, Record, html, junit, markdown, text};
+use super::{Cause, Record, html, junit, known_failures, markdown, text};
 use crate::Report;
 
 /// The least time between two writes during a run.
@@ -30,6 +30,8 @@ pub enum Format {
     Junit,
     Html,
     Markdown,
+    /// A list of known failures to begin with, from the flag `--write-known-failures`.
+    KnownFailures,
 }
 
 #[derive(Serialize)]
@@ -59,6 +61,7 @@ impl Format {
             Self::Junit => junit::render(report),
             Self::Html => html::render(report),
             Self::Markdown => markdown::render(report),
+            Self::KnownFailures => known_failures(report),
         }
     }
 }
@@ -95,6 +98,11 @@ impl Output {
         let names = ["report.txt", "report.json", "report.xml", "report.html", "report.md"];
         let formats = Format::ALL.into_iter().zip(names);
         Ok(formats.map(|((_, format), name)| Self { format, file: folder.join(name) }).collect())
+    }
+
+    /// The list of known failures of the run.
+    pub fn known_failures(file: PathBuf) -> Self {
+        Self { format: Format::KnownFailures, file }
     }
 
     /// Writes the whole report. Readers see the old text or the new one, never half of one. What is

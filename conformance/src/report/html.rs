@@ -15,7 +15,7 @@ const SCRIPT: &str = include_str!("html/filter.js");
 
 /// What the page may do: use this style and this script, by the hashes of the two files.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
-    style-src 'sha256-Cxr9yRieZyx45wGfqt/Peeaewv9YZx+bArY4xYQFzEU='; script-src 'sha256-vpZTdVEOiAjzr+ZcxwqNiKwJDHAyFZneYAXyXVMDdGA='";
+    style-src 'sha256-gNGRylbZyMvd0a0Rmrq1yDz928MFzsbqZTT9FtsFcU8='; script-src 'sha256-vpZTdVEOiAjzr+ZcxwqNiKwJDHAyFZneYAXyXVMDdGA='";
 
 pub fn render(report: &Report) -> String {
     let title = format!("{} · {}", report.verdict.as_ref(), escape_control_chars(&report.target));

@@ -1,33 +1,42 @@
 //! A run as a list of known failures, to begin with.
 
-use super::Report;
 use super::text::one_line;
+use super::{Outcome, Report};
+use crate::known::KnownFailure;
 
-/// A file with an entry for all that failed in a run, with what was said of known ones.
-pub(crate) fn known_failures(report: &Report) -> String {
-    let text = |text: &str| serde_json::Value::from(one_line(text)).to_string();
+/// A list with an entry for each scenario that failed in a run. Entries of an older list stay for
+/// scenarios that failed again or did not run.
+pub(super) fn known_failures(report: &Report) -> String {
     let failed = report.records.iter().filter(|one| one.outcome.is_bad() || one.known.is_some());
     let failed = failed.filter(|record| record.expected.is_some());
-    let entries = failed.map(|record| {
-        let call = record.call.as_deref().unwrap_or("no call");
-        let [expected, got] =
-            [&record.expected, &record.got].map(|it| it.as_deref().unwrap_or_default());
-        let seen = format!("{call}: expected {expected}, got {got}");
-        let known = record.known.as_ref();
-        let reason = known.map_or(seen.as_str(), |known| &known.reason);
-        let mut entry =
-            format!("[[failure]]\nid = {}\nreason = {}\n", text(record.id), text(reason));
-        if let Some(link) = known.and_then(|known| known.link.as_deref()) {
-            entry += &format!("link = {}\n", text(link));
+    let failed = failed.map(|record| match &record.known {
+        Some(known) => entry(record.id, &known.reason, Some(known)),
+        None => {
+            let call = record.call.as_deref().unwrap_or("no call");
+            let [expected, got] =
+                [&record.expected, &record.got].map(|it| it.as_deref().unwrap_or_default());
+            entry(record.id, &format!("{call}: expected {expected}, got {got}"), None)
         }
-        if let Some(until) = known.and_then(|known| known.until) {
-            entry += &format!("until = {until}\n");
-        }
-        entry
     });
+    let has_run =
+        |id: &str| report.records.iter().any(|one| one.id == id && one.outcome != Outcome::Skipped);
+    let kept = report.known.entries().filter(|(id, _)| !has_run(id));
+    let kept = kept.map(|(id, known)| entry(id, &known.reason, Some(known)));
     let head = format!(
         "# The failures of {} on {}, run {}.\n",
         report.suite, report.target, report.run_id
     );
-    std::iter::once(head).chain(entries).collect::<Vec<_>>().join("\n")
+    std::iter::once(head).chain(failed).chain(kept).collect::<Vec<_>>().join("\n")
+}
+
+fn entry(id: &str, reason: &str, known: Option<&KnownFailure>) -> String {
+    let text = |text: &str| serde_json::Value::from(one_line(text)).to_string();
+    let mut entry = format!("[[failure]]\nid = {}\nreason = {}\n", text(id), text(reason));
+    if let Some(link) = known.and_then(|known| known.link.as_deref()) {
+        entry += &format!("link = {}\n", text(link));
+    }
+    if let Some(until) = known.and_then(|known| known.until) {
+        entry += &format!("until = {until}\n");
+    }
+    entry
 }

@@ -54,8 +54,8 @@ pub fn brief(report: &Report) -> String {
     let others: Vec<_> = causes.iter().skip(CAUSES_SHOWN).collect();
     if !others.is_empty() {
         let scenarios = others.iter().map(|cause| cause.records.len()).sum();
-        let (causes, of) = (counted(others.len(), "cause"), counted(scenarios, "scenario"));
-        let _ = writeln!(text, "and {causes} more with {of}; --verbose shows all\n");
+        let (more, of) = (counted(others.len(), "more cause"), counted(scenarios, "scenario"));
+        let _ = writeln!(text, "and {more} with {of}; --verbose shows all\n");
     }
     let skips = report.skips();
     let is_new = |line: &String| !skips.iter().any(|(reason, _)| line.ends_with(reason));

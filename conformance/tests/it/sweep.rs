@@ -39,7 +39,7 @@ async fn what_a_run_keeps_is_shown_and_swept_by_its_run_id() {
     let variables = [("PROMPTARIUM_BASE_URL", server.base_url()), ("PROMPTARIUM_API_KEY", MAIN)];
     let ran =
         program::run(server.base_url(), MAIN, &["--keep", "--filter", "vaults.object."]).await;
-    let shown = ran.ended(0, &["sweep --run ptc-"]).err;
+    let shown = ran.ended(0, &[" --run ptc-"]).err;
     let run_id = shown.lines().last().unwrap().rsplit(' ').next().unwrap();
     let account = Account::new(server.base_url(), MAIN);
     let kept = account.vaults().await.len();

@@ -26,6 +26,7 @@ impl fmt::Display for Error {
             match outcome {
                 Outcome::NotDone => None,
                 Outcome::Unknown => Some("it is unknown whether the service carried it out".into()),
+                Outcome::Done if text_names_job => None,
                 Outcome::Done => Some("the service carried it out".into()),
             },
             self.job_id()

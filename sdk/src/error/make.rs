@@ -158,7 +158,9 @@ impl Error {
              `redirect::Policy::none()`",
             without_query(url.as_str())
         );
-        Self::of_status(ErrorKind::Redirect, status, text)
+        // The status is that of another request; what became of the one that was redirected is
+        // not known.
+        Self::of_status(ErrorKind::Redirect, StatusCode::FOUND, text)
     }
 
     pub(crate) fn response(

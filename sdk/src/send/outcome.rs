@@ -17,7 +17,8 @@ pub enum Outcome {
     NotDone,
     /// The service may have carried it out: the response was lost, or does not tell.
     Unknown,
-    /// The service carried it out, and its response was lost or cannot be decoded.
+    /// The service carried it out, but its response was lost or cannot be decoded, or the wait for
+    /// the generation that it created failed.
     Done,
 }
 

@@ -159,7 +159,8 @@ impl State {
     }
 
     fn refused(&mut self, sent_at: Instant, now: Instant, pause: Duration) {
-        let paused_until = now + pause.min(PAUSE_MAX);
+        let pause = pause.min(PAUSE_MAX);
+        let paused_until = now + pause;
         self.sent.remove(now);
         let measured = self.sent.rate(now, pause) * DECREASE;
         let limit = self.limit.get_or_insert(Limit {

@@ -114,7 +114,7 @@ fn failure(record: &Record) -> Markup {
             }
             @for rule in &record.rules {
                 p.rule { b { (rule.id) } " " (prose(rule.text)) }
-                @for sentence in rule.sentences { blockquote { (prose(sentence)) } }
+                @for sentence in rule.sentences { blockquote { (prose(&cells(sentence))) } }
             }
             dl {
                 @for (name, value) in record.facts() {
@@ -177,4 +177,9 @@ pub(super) fn prose(text: &str) -> Markup {
             @if n % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
+}
+
+/// The cells of a table row, or a line of text, without its Markdown.
+pub(super) fn cells(line: &str) -> String {
+    line.trim_matches(['|', ' ']).replace(" | ", " · ").replace("**", "")
 }

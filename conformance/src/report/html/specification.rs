@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::super::Report;
 use super::super::sentences::Sentence;
-use super::details::prose;
+use super::details::{cells, prose};
 
 pub(super) fn specification(report: &Report) -> Markup {
     html! {
@@ -48,9 +48,4 @@ fn sentence(found: &Sentence) -> Markup {
             }
         }
     }
-}
-
-/// The cells of a table row, or a line of text, without its Markdown.
-fn cells(line: &str) -> String {
-    line.trim_matches(['|', ' ']).replace(" | ", " · ").replace("**", "")
 }

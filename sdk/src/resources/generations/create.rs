@@ -182,7 +182,9 @@ fn job(reply: Reply, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, 
         _ => None,
     };
     Ok(GenerationJob {
-        client_job_id: text("clientJobId").map_or_else(|| id.clone(), JobId::from),
+        client_job_id: text("clientJobId")
+            .filter(|id| !id.is_empty())
+            .map_or_else(|| id.clone(), JobId::from),
         provider_request_id: text("providerRequestId"),
         status_url: text("statusUrl"),
         output_hint: hint,

@@ -1,6 +1,8 @@
 //! Finds the prompts that hold the output of a completed job: those that its status names, or else
 //! those of the target vault that can only be its output. Nothing is guessed.
 
+use std::collections::HashSet;
+
 use http::Method;
 
 use crate::call::{Call, Context};
@@ -54,6 +56,9 @@ async fn in_vault(
             get(context, path::VAULT_PROMPTS, path, Reply::data).await?;
         members.extend(of_vault.into_iter().map(|member| member.prompt));
     }
+    // A prompt can be in several system vaults.
+    let mut seen = HashSet::new();
+    members.retain(|prompt: &Prompt| seen.insert(prompt.id));
     let place = match vaults[..] {
         [] => "no vault".to_owned(),
         [vault] => format!("vault {vault}"),

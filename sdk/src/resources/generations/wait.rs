@@ -9,6 +9,7 @@ use crate::call::{Call, Context};
 use crate::error::Error;
 use crate::macros::{awaitable, debug, options};
 use crate::model::{GenerationJob, GenerationStatus, OutputHint, Prompt, PromptImage, VaultId};
+use crate::send::outcome::Outcome;
 use crate::send::timeout::until;
 use crate::send::trace::Span;
 
@@ -79,6 +80,7 @@ impl<'a> Wait<'a> {
 
     async fn run(mut self) -> Result<FinishedGeneration, Error> {
         let deadline = self.watch.start();
+        let creates = self.create.is_some();
         if let Some(mut create) = self.create.take() {
             create.context.options.set().deadline = deadline;
             let job = create.send().await?;
@@ -91,7 +93,11 @@ impl<'a> Wait<'a> {
         let span = Span::wait(&self.watch.job);
         let job = self.watch.job.clone();
         let outcome = span.around(self.run_within(deadline, &span)).await;
-        outcome.map_err(|error| error.with_job(Some(job))).inspect_err(|error| span.failed(error))
+        outcome
+            .map_err(|error| error.with_job(Some(job)))
+            // The generation was queued, whatever a request after that says.
+            .map_err(|error| if creates { error.with_outcome(Outcome::Done) } else { error })
+            .inspect_err(|error| span.failed(error))
     }
 
     async fn run_within(

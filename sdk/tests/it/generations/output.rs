@@ -118,6 +118,8 @@ async fn output_that_is_not_there_is_an_error_and_never_an_empty_list() {
     let error = create.client_job_id("job-1").vault(VaultId::new(3)).and_wait().await.unwrap_err();
     assert!(error.is_output_not_found(), "{error}");
     insta::assert_snapshot!(error, @r#"the output of the generation "job-1" was not found: the status names no prompt, and vault 3 has 0 of 1 images of new prompts with its text"#);
+    // The generation is paid for, so nobody may send it again.
+    assert_eq!(error.outcome(), promptarium::Outcome::Done);
 
     let script = Script::new();
     script.get(path::GENERATION_STATUS).always(state_answer("completed"));
