@@ -148,7 +148,7 @@ pub(crate) struct Settings {
     /// variable, white space separates several.
     #[arg(long, value_name = "PREFIX=FIELD", value_parser = model_field)]
     pub(crate) model_field: Vec<(String, String)>,
-    /// Prefix that every modelId must have.
+    /// Prefix that every modelId of a prompt must have.
     #[arg(long, value_name = "PREFIX", value_parser = model_namespace, default_value = "local")]
     pub(crate) model_namespace: ModelNamespace,
     /// Prefix of API keys: lower-case letters and digits.
