@@ -192,7 +192,7 @@ pub fn main(suite: &Suite) -> ExitCode {
         Command::Sweep(arguments) => runtime.block_on(sweep::sweep(arguments)),
         Command::List(arguments) => list::list(suite, arguments),
         Command::Explain(arguments) => list::explain(suite, arguments),
-        Command::Coverage { json, run: None } => Ok(list::coverage(json)),
+        Command::Coverage { json, run: None } => list::coverage(json),
         Command::Coverage { json, run: Some(file) } => list::coverage_of_run(&file, json),
         Command::Completions { shell } => list::completions(command_line(), shell),
         Command::Man => list::man(command_line()),
@@ -223,9 +223,15 @@ impl From<ProbeError> for Refusal {
 }
 
 /// To standard output. A closed pipe is not an error.
-fn print(text: &str) {
+/// Fails unless its reader has closed stdout, which is not an error.
+fn print(text: &str) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to stdout: {error}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// One line to standard error.

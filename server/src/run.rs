@@ -51,7 +51,7 @@ impl From<String> for Failure {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = match Config::parse(arguments, std::env::vars_os()) {
         Ok((config, command)) => execute(config, command),
-        Err(ConfigError::Help(text)) => Ok(print_text(text.as_bytes())),
+        Err(ConfigError::Help(text)) => print_text(text.as_bytes()),
         Err(ConfigError::Invalid(problem)) => Err(problem.into()),
     };
     result.unwrap_or_else(|Failure(code, problem)| {
@@ -89,13 +89,17 @@ fn execute(config: Config, command: CliCommand) -> Result<ExitCode, Failure> {
             let _ = clap_mangen::Man::new(command_line()).render(&mut text);
         }
     }
-    Ok(print_text(&text))
+    print_text(&text)
 }
 
-/// For texts whose reader may close stdout before their end.
-fn print_text(text: &[u8]) -> ExitCode {
-    let _ = print(text);
-    ExitCode::SUCCESS
+/// The reader of a text may close stdout before its end.
+fn print_text(text: &[u8]) -> Result<ExitCode, Failure> {
+    match print(text) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to stdout: {error}").into())
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
 }
 
 fn print(text: impl AsRef<[u8]>) -> io::Result<()> {

@@ -50,7 +50,7 @@ impl ListArguments {
         print(&match self.json {
             true => format!("{:#}\n", scenarios.map(in_json).collect::<Value>()),
             false => scenarios.map(in_text).collect::<Vec<_>>().join(between),
-        });
+        })?;
         Ok(Exit::Passed)
     }
 }
@@ -94,7 +94,7 @@ fn steps_in_lines(scenario: &Scenario) -> String {
 pub(super) fn completions(mut command: clap::Command, shell: Shell) -> Result<Exit, Refusal> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "promptarium-conformance", &mut script);
-    print(&String::from_utf8_lossy(&script));
+    print(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Passed)
 }
 
@@ -105,7 +105,7 @@ pub(super) fn man(command: clap::Command) -> Result<Exit, Refusal> {
         .render(&mut page)
         .and_then(|()| clap_mangen::Man::new(run).render_options_section(&mut page))
         .map_err(|error| format!("no manual page: {error}"))?;
-    print(&String::from_utf8_lossy(&page));
+    print(&String::from_utf8_lossy(&page))?;
     Ok(Exit::Passed)
 }
 
@@ -129,13 +129,13 @@ fn in_json(scenario: &Scenario) -> Value {
 
 /// Every clause of the specification with its rules, scenarios and the deliberate faults that
 /// they were seen to catch, or with the reason why there are none; then the same by rule.
-pub(super) fn coverage(as_json: bool) -> Exit {
+pub(super) fn coverage(as_json: bool) -> Result<Exit, Refusal> {
     let (clauses, matrix) = (coverage::clauses(), coverage::matrix());
     print(&match as_json {
         true => format!("{:#}\n", json!({ "clauses": clauses, "rules": matrix })),
         false => clause_table(&clauses) + &table(&matrix),
-    });
-    Exit::Passed
+    })?;
+    Ok(Exit::Passed)
 }
 
 pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusal> {
@@ -151,7 +151,7 @@ pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusa
     let outcomes = outcomes.ok_or_else(|| wrong("a record without id or outcome".to_owned()))?;
     let sentences = sentences(|id| outcomes.get(id).copied());
     if as_json {
-        print(&format!("{:#}\n", json!({ "sentences": sentences })));
+        print(&format!("{:#}\n", json!({ "sentences": sentences })))?;
         return Ok(Exit::Passed);
     }
     let mut text = String::new();
@@ -170,7 +170,7 @@ pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusa
         "\n{} sentences: {held} held, {broken} broken, {untested} not tested",
         sentences.len()
     );
-    print(&text);
+    print(&text)?;
     Ok(Exit::Passed)
 }
 

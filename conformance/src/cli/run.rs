@@ -66,11 +66,12 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
         true => text::render(&report),
         false => text::brief(&report),
     };
-    print(&if has_colour(arguments.color) { text::coloured(&text) } else { text });
+    let printed = print(&if has_colour(arguments.color) { text::coloured(&text) } else { text });
     if target.options().keep || report.totals.left_behind > 0 {
         warn(&how_to_sweep(&report));
     }
     outputs.end(&report)?;
+    printed?;
     Ok(exit(&report, arguments.strict))
 }
 

@@ -50,16 +50,16 @@ pub(super) async fn sweep(arguments: SweepArguments) -> Result<Exit, Refusal> {
     };
     let (due, young): (Vec<_>, Vec<_>) = found.into_iter().partition(due);
     for left in &young {
-        print(&format!("left alone: {}\n", in_words(left)));
+        print(&format!("left alone: {}\n", in_words(left)))?;
     }
     if due.is_empty() {
-        print("nothing to delete\n");
+        print("nothing to delete\n")?;
     }
     let mut exit = Exit::Passed;
     for left in due {
         let line = in_words(&left);
         if arguments.dry_run {
-            print(&format!("would delete: {line}\n"));
+            print(&format!("would delete: {line}\n"))?;
             continue;
         }
         let stuck = left.remove(&target).await;
@@ -67,7 +67,7 @@ pub(super) async fn sweep(arguments: SweepArguments) -> Result<Exit, Refusal> {
             0 => String::new(),
             count => format!(", but for {count} that are still there"),
         };
-        print(&format!("deleted: {line}{but}\n"));
+        print(&format!("deleted: {line}{but}\n")).unwrap_or_else(|error| warn(&error));
         for line in &stuck {
             warn(line);
             exit = Exit::Failed;

@@ -125,7 +125,7 @@ const WRONG_COMMAND_LINES: &str = "
         --seed-key promptarium_live_a1_s3cret
         --seed-key promptarium_live_b1_s=b --seed-key s3cret=alice
         --seed-key promptarium_live_a1_s3cret=a serve --seed-key promptarium_live_b1_s=b
-        --model-field =a=image_url | --log loud=very | --drain-timeout -1 | --idle-timeout 0
+        --model-field =a=image_url | --log verbose | --drain-timeout -1 | --idle-timeout 0
         --memory-budget 47 | --rate-limit requests=5/1 | --cors-origin https://a.example/
         sevre | --seed-key promptarium_live_a1_s3cret=a --seed-key promptarium_live_a1_s3cret2=a
         key create --account a --name= | key | account create | account create a:b
@@ -171,7 +171,7 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --seed-key: number 2 has no key of the form promptarium_live_<public id>_<secret> before the `=`
     --seed-key: given before and after the command; use one place
     --model-field: "=a=image_url" is not PREFIX=FIELD with a field of: aspect_ratio, image_size, image_url, image_urls
-    --log: "loud=very" is not a log filter; use off, error, warn, info, debug, trace, or a list of target=level
+    --log: "verbose" is not a log filter; use off, error, warn, info, debug, trace, or a list of target=level
     --drain-timeout: "-1" is not a time; use whole seconds from 0 to 3600
     --idle-timeout: "0" is not a time; use whole seconds from 1 to 3600
     --memory-budget: "47" is not an integer from 48 to 1048576

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use promptarium::limits::API_KEY_NAME_CHARS;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use crate::domain::{KeyError, ModelNamespace, NewKey, Scopes, SigningKey, Vendor, account_name};
 use crate::generate::queue::fields::MODEL_FIELDS;
@@ -70,7 +70,9 @@ pub(super) fn database_url(text: &str) -> Result<DatabaseUrl, String> {
 }
 
 pub(super) fn log_filter(text: &str) -> Result<Targets, &'static str> {
-    text.parse().map_err(|_| {
+    let is_directive = |one: &str| one.contains('=') || one.parse::<LevelFilter>().is_ok();
+    let filter = text.parse().ok().filter(|_| text.split(',').all(|one| is_directive(one.trim())));
+    filter.ok_or({
         "is not a log filter; use off, error, warn, info, debug, trace, or a list of target=level"
     })
 }
