@@ -223,7 +223,6 @@ impl From<ProbeError> for Refusal {
 }
 
 /// To standard output. A closed pipe is not an error.
-/// Fails unless its reader has closed stdout, which is not an error.
 fn print(text: &str) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -229,7 +229,6 @@ pub async fn start(
     let setting = config.source("blob_store");
     let refused = |problem| format!("{setting}: {problem}").into();
     // Before the database is migrated.
-    // Before the database is migrated.
     let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok).map_err(refused)?;
     let (store, database) = open_store(store, &config, clock.clone()).await?;
     let database = database.as_ref();

@@ -1,4 +1,5 @@
-//! The causes of failures: records grouped by the call, the expected and the received value, so that one fault of a target is read once. And other groups of records.
+//! The causes of failures: records grouped by the call, the expected and the received value, so that
+//! one fault of a target is read once. Also the groups of records by chapter and by reason.
 
 use std::fmt::{self, Write as _};
 

@@ -33,7 +33,7 @@ pub(crate) const ALL: &[Scenario] = &[
     core! { "races.vault.deleted-while-moved" ["VA-28", "VC-21"]
         |case| moved_while_deleted(case, true),
         "A vault deleted while its prompts are moved away leaves each where its answer says" },
-    core! { "contents.race.target-deleted" ["VC-21"] 
+    core! { "contents.race.target-deleted" ["VC-21"]
         |case| moved_while_deleted(case, false),
         "A move to a vault that is being deleted is either done or changes nothing" },
     core! { "races.vault.source-and-target" ["VA-28", "VC-21"] source_and_target,

@@ -22,7 +22,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "A modelId that lacks or does not match is named in details" },
     reference! { "prompts.object.same-everywhere"
         ["PR-13", "PR-19", "PR-30", "PR-31", "PR-44"] ("S-07") same_everywhere,
-        "Create, read, list, save and an update of nothing answer with equal objects" },
+        "Create, read, list, save and an update without fields answer with equal objects" },
     reference! { "prompts.object.exact-fields" ["PR-05", "PR-06", "PR-11", "PR-12"]
         ("S-04", "S-05", "S-06") exact_fields,
         "A prompt object has ten fields and no other; it is active and has no images at first" },
