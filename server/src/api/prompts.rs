@@ -82,7 +82,8 @@ pub(super) fn whole(
 ) -> Option<NewPrompt> {
     form.require("title");
     form.require("prompt");
-    let PromptPatch { title, text, kind, platform, inputs, vault } = patch(form, image, model);
+    let PromptPatch { title, text, kind, platform, inputs, vault, image: _ } =
+        patch(form, image, model);
     let kind = kind.unwrap_or_default();
     if kind.needs_model() && inputs.model_id.is_none() {
         form.reject("modelId", MODEL_REQUIRED.to_owned());
@@ -94,6 +95,7 @@ pub(super) fn whole(
         platform: platform.flatten(),
         inputs,
         vault,
+        images: Arc::default(),
     })
 }
 
@@ -145,6 +147,7 @@ fn patch(
             reference_media_urls: form.optional("referenceMediaUrls", references).map(Into::into),
         },
         vault: form.optional("vaultId", id),
+        image: None,
     }
 }
 

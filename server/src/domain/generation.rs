@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::{AccountId, ImageRef, NewPrompt, PromptInputs, PromptKind};
+use super::{AccountId, ImageRef, NewPrompt, PromptImage, PromptInputs, PromptKind};
 
 /// A checked request: what to generate, without what only the service needs. A provider gets it
 /// with URLs in place of the names of assets.
@@ -203,9 +203,13 @@ pub enum Release {
     Shutdown,
 }
 
-/// The prompt that holds the outputs of a request, still without images. Its title and text are
-/// the beginning of the request's text (S-39).
-pub(crate) fn output_prompt(request: &GenerationRequest, vault: VaultId) -> NewPrompt {
+/// The prompt that holds the outputs of a request. Its title and text are the beginning of the
+/// request's text (S-39).
+pub(crate) fn output_prompt(
+    request: &GenerationRequest,
+    vault: VaultId,
+    images: Vec<PromptImage>,
+) -> NewPrompt {
     let fitting = request.aspect_ratio.chars().count() <= limits::PROMPT_ASPECT_RATIO_CHARS_MAX;
     let references: Arc<[_]> = request.reference_image_urls.iter().cloned().collect();
     NewPrompt {
@@ -223,6 +227,7 @@ pub(crate) fn output_prompt(request: &GenerationRequest, vault: VaultId) -> NewP
             reference_media_urls: Some(references).filter(|urls| !urls.is_empty()),
         },
         vault: Some(vault),
+        images: images.into(),
     }
 }
 
@@ -267,7 +272,7 @@ mod tests {
             kind: OutputKind::Video,
             ..GenerationRequest::default()
         };
-        let prompt = output_prompt(&request, VaultId::new(7));
+        let prompt = output_prompt(&request, VaultId::new(7), Vec::new());
         assert_eq!(prompt.text.chars().count(), 15_000);
         assert_eq!(prompt.title.chars().count(), 120);
         assert_eq!((prompt.kind, prompt.vault), (PromptKind::Video, Some(VaultId::new(7))));

@@ -47,6 +47,8 @@ pub struct NewPrompt {
     pub platform: Option<Arc<str>>,
     pub inputs: PromptInputs,
     pub vault: Option<VaultId>,
+    /// Pictures that it has from the beginning.
+    pub images: Arc<[PromptImage]>,
 }
 
 impl NewPrompt {
@@ -58,7 +60,7 @@ impl NewPrompt {
             text: self.text.clone(),
             kind: self.kind,
             platform: self.platform.clone(),
-            images: Arc::default(),
+            images: self.images.clone(),
             vault_ids: self.vault.into_iter().collect(),
             created_at: now,
             updated_at: now,
@@ -90,6 +92,8 @@ pub struct PromptPatch {
     /// New values of input-only fields; `None` leaves one unchanged.
     pub inputs: PromptInputs,
     pub vault: Option<VaultId>,
+    /// A picture to add.
+    pub image: Option<PromptImage>,
 }
 
 /// A picture or video linked to a prompt. It is stored as JSON.

@@ -228,6 +228,7 @@ pub(super) fn new_prompt(kind: PromptKind, vault: Option<VaultId>) -> NewPrompt 
             reference_media_urls: Some(["https://example.com/b.png".into()].into()),
         },
         vault,
+        images: [].into(),
     }
 }
 

@@ -2,14 +2,14 @@
 //! the API.
 
 use async_trait::async_trait;
-use promptarium::{PromptId, VaultId};
+use promptarium::VaultId;
 
 use super::Result;
 #[cfg(doc)]
 use super::StoreError;
 use crate::domain::{
-    AccountData, AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, PromptImage,
-    SessionRecord, VaultRecord,
+    AccountData, AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, SessionRecord,
+    VaultRecord,
 };
 
 /// API keys, and the accounts that are created with them.
@@ -107,10 +107,6 @@ pub trait AccountStore: Send + Sync + 'static {
     /// system vault of the account. Fails with [`StoreError::TooManyVaults`],
     /// [`StoreError::TooManyPrompts`] or [`StoreError::TooLarge`].
     async fn import(&self, caller: &Caller, data: AccountData) -> Result<()>;
-
-    /// Adds a picture to a prompt, or fails with [`StoreError::TooManyImages`] if it has
-    /// `limits::PROMPT_IMAGES_MAX` pictures.
-    async fn add_image(&self, caller: &Caller, prompt: PromptId, image: PromptImage) -> Result<()>;
 
     /// The public or unlisted vault with this slug of the account with this name, for anybody.
     async fn shared_vault(&self, account: &str, slug: &str) -> Result<(AccountId, VaultRecord)>;

@@ -13,8 +13,8 @@ use crate::domain::{
 
 #[async_trait]
 pub trait PromptStore: Send + Sync + 'static {
-    /// Creates a prompt and, if `new.vault` is set, adds it to that vault, or fails with
-    /// [`StoreError::UnknownVault`].
+    /// Creates a prompt with its pictures and, if `new.vault` is set, adds it to that vault, or fails
+    /// with [`StoreError::UnknownVault`].
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt>;
 
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt>;
@@ -32,7 +32,8 @@ pub trait PromptStore: Send + Sync + 'static {
     /// `updated_at` increases, by at least a microsecond even if the clock stands still.
     /// `patch.vault` adds the prompt to that vault as [`PromptStore::save_prompt`] does. Fails with
     /// [`StoreError::UnknownVault`], then [`StoreError::ModelRequired`] if the patch changes the type
-    /// to image or video and neither patch nor prompt names a model.
+    /// to image or video and neither patch nor prompt names a model, then
+    /// [`StoreError::TooManyImages`] if the patch adds a picture to `limits::PROMPT_IMAGES_MAX`.
     async fn update_prompt(
         &self,
         caller: &Caller,

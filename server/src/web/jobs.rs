@@ -6,7 +6,7 @@ use futures::future::join_all;
 use promptarium::limits::CLIENT_JOB_ID_CHARS;
 use uuid::Uuid;
 
-use super::pictures::picture;
+use super::pictures::small_picture;
 use super::prelude::*;
 use crate::domain::{JobRecord, JobState, PromptRecord};
 use crate::http::validate::text;
@@ -102,7 +102,7 @@ fn entry(visit: &Visit<'_>, (job, prompt): &Job) -> Markup {
             div .pictures {
                 @match prompt {
                     Some(prompt) => @for image in &*prompt.images {
-                        (picture(visit.api, &prompt.title, image))
+                        (small_picture(visit.api, &prompt.title, image))
                     },
                     None => div .cover {},
                 }

@@ -60,12 +60,7 @@ pub(super) fn picture(api: &Api, title: &str, image: &PromptImage) -> Markup {
                     aria-label=(alt) {}
             },
             // Nothing moves before a person wants it to.
-            Media::Gif => html! {
-                a href=(source) {
-                    (cover(api, title, &image.source, Some((width, height))).unwrap_or_default())
-                    "▶ Play the animation"
-                }
-            },
+            Media::Gif => small_picture(api, title, image),
             _ => html! {
                 a href=(source) {
                     img loading="lazy" src=(source) width=(width) height=(height) alt=(alt);
@@ -76,6 +71,19 @@ pub(super) fn picture(api: &Api, title: &str, image: &PromptImage) -> Markup {
     let url = &*api.assets.write(&image.source);
     let is_web = url.starts_with("https://") || url.starts_with("http://");
     html! { a href=[is_web.then_some(url)] rel="noopener noreferrer nofollow" { (typed(url, 80)) } }
+}
+
+/// The same in a list: a thumbnail that leads to the picture, where one is made.
+pub(super) fn small_picture(api: &Api, title: &str, image: &PromptImage) -> Markup {
+    let size = Some((image.width, image.height));
+    let small = cover(api, title, &image.source, size).zip(api.assets.name_of(&image.source));
+    let Some((small, name)) = small else { return picture(api, title, image) };
+    html! {
+        a href=(address(api, &name)) {
+            (small)
+            @if name.media() == Media::Gif { "▶ Play the animation" }
+        }
+    }
 }
 
 fn address(api: &Api, name: &AssetName) -> String {

@@ -10,7 +10,7 @@ use super::parts::visible;
 use super::pictures::pictures;
 use super::prelude::*;
 use super::prompts::{values_of, vault_field};
-use super::uploads::{PICTURE_BYTES_MAX, Sent, keep, picture_field, receive};
+use super::uploads::{PICTURE_BYTES_MAX, Sent, picture_field, receive};
 use crate::api::prompts::{FIELDS, new_prompt};
 use crate::domain::{NewPrompt, PromptKind, PromptPatch};
 use crate::http::rates::PICTURE;
@@ -68,44 +68,46 @@ pub(crate) async fn write(mut visit: Visit<'_>) -> HandlerResult {
         Some(of) => values_of(&visit, of).await?,
         None => visit.entered.clone(),
     };
+    let before = values.clone();
+    let saved = Box::pin(visit.once(async { save(&visit, id, &before, sent?).await }));
+    visit.form(values, saved, |entered| form(&visit, id, entered)).await
+}
+
+/// Creates the prompt of the form, or changes one that had the values `before`, with the picture in
+/// the same step. Returns the page of the prompt.
+async fn save(
+    visit: &Visit<'_>,
+    id: Option<PromptId>,
+    before: &Entered,
+    mut sent: Sent,
+) -> Result<String, ApiError> {
     // What the API takes as no change.
-    let [no_model, no_ratio] = ["modelId", "aspectRatio"].map(|name| {
-        id.is_some() && !values.value(name).is_empty() && visit.entered.all(name).eq([""])
-    });
-    let written = async {
-        let Sent { file, memory: _memory, .. } = sent?;
-        let (store, caller) = (visit.store(), &visit.caller);
-        let new = form_fields(&visit.sent, FIELDS).read(|form| {
-            if no_model {
-                form.reject("modelId", "can be replaced, but not removed".to_owned());
-            }
-            if no_ratio {
-                form.set("aspectRatio", "");
-            }
-            new_prompt(form, visit.api)
-        })?;
-        let picture = match file {
-            Some(file) => Some(keep(visit.api, file).await?),
-            None => None,
-        };
-        let prompt = match id {
-            None => store.create_prompt(caller, new).await?,
-            Some(id) => {
-                let NewPrompt { title, text, kind, platform, inputs, vault } = new;
-                let (title, text, kind) = (Some(title), Some(text), Some(kind));
-                let platform = Some(platform);
-                let patch = PromptPatch { title, text, kind, platform, inputs, vault };
-                store.update_prompt(caller, id, patch).await?
-            }
-        };
-        if let Some(picture) = picture {
-            store.add_image(caller, prompt.id, picture).await?;
+    let is_emptied = |name| !before.value(name).is_empty() && visit.entered.all(name).eq([""]);
+    let new = form_fields(&visit.sent, FIELDS).read(|form| {
+        if id.is_some() && is_emptied("modelId") {
+            form.reject("modelId", "can be replaced, but not removed".to_owned());
         }
-        let done = if id.is_some() { "changed" } else { "created" };
-        Ok(done_address(&format!("prompts/{}", prompt.id), done))
+        if id.is_some() && is_emptied("aspectRatio") {
+            form.set("aspectRatio", "");
+        }
+        new_prompt(form, visit.api)
+    })?;
+    let (store, caller) = (visit.store(), &visit.caller);
+    let image = sent.picture(visit.api).await?;
+    let (prompt, done) = match id {
+        None => {
+            let new = NewPrompt { images: image.into_iter().collect(), ..new };
+            (store.create_prompt(caller, new).await?, "created")
+        }
+        Some(id) => {
+            let NewPrompt { title, text, kind, platform, inputs, vault, images: _ } = new;
+            let (title, text, kind) = (Some(title), Some(text), Some(kind));
+            let platform = Some(platform);
+            let patch = PromptPatch { title, text, kind, platform, inputs, vault, image };
+            (store.update_prompt(caller, id, patch).await?, "changed")
+        }
     };
-    let written = Box::pin(visit.once(written));
-    visit.form(values, written, |entered| form(&visit, id, entered)).await
+    Ok(done_address(&format!("prompts/{}", prompt.id), done))
 }
 
 async fn form(visit: &Visit<'_>, id: Option<PromptId>, mut entered: Entered) -> HandlerResult {

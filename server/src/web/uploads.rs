@@ -105,19 +105,23 @@ pub(super) async fn receive(
     received.map_err(|_| BodyReadError::TooSlow(seconds))?
 }
 
-pub(super) async fn keep(api: &Api, mut file: Upload) -> Result<PromptImage, ApiError> {
-    let refused = || FieldErrors::of(FILE, NO_PICTURE);
-    let examined = file.read(|file| examine(file, OutputKind::Image, None)).await?;
-    let (media, width, height) = examined.map_err(|_| refused())?;
-    if TYPES.iter().all(|(_, known)| *known != media) {
-        return Err(refused().into());
+impl Sent {
+    /// Stores the file, if there is one, as a picture.
+    pub(super) async fn picture(&mut self, api: &Api) -> Result<Option<PromptImage>, ApiError> {
+        let Some(mut file) = self.file.take() else { return Ok(None) };
+        let refused = || FieldErrors::of(FILE, NO_PICTURE);
+        let examined = file.read(|file| examine(file, OutputKind::Image, None)).await?;
+        let (media, width, height) = examined.map_err(|_| refused())?;
+        if TYPES.iter().all(|(_, known)| *known != media) {
+            return Err(refused().into());
+        }
+        let name = AssetName::random(media);
+        if !file.finish(&name).await? {
+            return Err(ApiError::SlotUsed);
+        }
+        let (source, created_at) = (ImageRef::Asset(name), api.clock.now());
+        Ok(Some(PromptImage { source, width, height, created_at }))
     }
-    let name = AssetName::random(media);
-    if !file.finish(&name).await? {
-        return Err(ApiError::SlotUsed);
-    }
-    let (source, created_at) = (ImageRef::Asset(name), api.clock.now());
-    Ok(PromptImage { source, width, height, created_at })
 }
 
 /// A field for a picture. The fields before it are read first.

@@ -9,7 +9,7 @@ use super::jobs::{image, new, queued};
 use super::{
     ALL_PROMPTS, StoreUnderTest, VAULTS_MAX, assert_error, contract_tests, key, named, new_prompt,
 };
-use crate::domain::{AccountData, PromptKind};
+use crate::domain::{AccountData, NewPrompt, PromptKind, PromptPatch};
 use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::StoreError;
 
@@ -65,11 +65,15 @@ async fn an_import_adds_nothing_if_it_does_not_fit(db: Arc<StoreUnderTest>) {
 
 async fn a_prompt_has_pictures_up_to_the_limit(db: Arc<StoreUnderTest>) {
     let alice = db.caller("alice").await;
-    let id = db.prompt(&alice, None).await.id;
-    for _ in 0..PROMPT_IMAGES_MAX {
-        db.store.add_image(&alice, id, image()).await.unwrap();
+    let new = NewPrompt { images: [image()].into(), ..new_prompt(PromptKind::Text, None) };
+    let id = db.store.create_prompt(&alice, new).await.unwrap().id;
+    let add = PromptPatch { image: Some(image()), ..PromptPatch::default() };
+    for _ in 1..PROMPT_IMAGES_MAX {
+        db.store.update_prompt(&alice, id, add.clone()).await.unwrap();
     }
-    assert_error!(db.store.add_image(&alice, id, image()).await, StoreError::TooManyImages);
-    let images = &db.store.prompt(&alice, id).await.unwrap().images;
-    assert_eq!(**images, vec![image(); PROMPT_IMAGES_MAX]);
+    let title = Some("Refused".into());
+    let one_more = db.store.update_prompt(&alice, id, PromptPatch { title, ..add }).await;
+    assert_error!(one_more, StoreError::TooManyImages);
+    let prompt = &db.store.prompt(&alice, id).await.unwrap();
+    assert_eq!((&*prompt.title, &*prompt.images), ("A title", &*vec![image(); PROMPT_IMAGES_MAX]));
 }

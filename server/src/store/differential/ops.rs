@@ -14,8 +14,8 @@ use serde_json::json;
 
 use crate::domain::{
     AccountData, GenerationRequest, ImageRef, NewKey, NewPrompt, NewVault, OutputKind, PromptImage,
-    PromptInputs, PromptKind, PromptPatch, PromptRecord, ProviderTicket, Scopes, VaultPatch,
-    VaultRecord, VaultVisibility,
+    PromptInputs, PromptKind, PromptPatch, ProviderTicket, Scopes, VaultPatch, VaultRecord,
+    VaultVisibility,
 };
 
 /// How many accounts take part.
@@ -35,8 +35,8 @@ macro_rules! actions {
 actions! {
     Wait 20, WaitLong 2, SeedKey 8, FindKey 4, ConfirmKey 4, RenameAccount 4,
     CreateSignInCode 18, SignIn 22, FindSession 14, EndSession 10, CreateApiKey 12, RevokeApiKey 6,
-    CreatePrompt 20, Prompt 6, ListPrompts 20, UpdatePrompt 22, DeletePrompt 6, SavePrompt 12,
-    SearchPrompts 14, CountPrompts 3, MembershipsOf 4, AddImage 8,
+    CreatePrompt 20, Prompt 6, ListPrompts 20, UpdatePrompt 26, DeletePrompt 6, SavePrompt 12,
+    SearchPrompts 14, CountPrompts 3, MembershipsOf 4,
     CreateVault 18, Vault 6, UpdateVault 20, DeleteVault 6, ForkVault 14,
     NewestVaults 4, SharedVault 8, VaultPage 6, Import 3,
     Contents 8, AddPrompts 32, RemoveMembership 8, MoveMembership 26, SetPinned 32,
@@ -184,7 +184,7 @@ impl Values {
         let model_id = (kind.needs_model() || self.chance(50)).then(|| self.text());
         let inputs = PromptInputs { model_id, ..PromptInputs::default() };
         let (title, text, platform) = (self.text(), self.text(), self.maybe(Self::text));
-        NewPrompt { title, text, kind, platform, inputs, vault: None }
+        NewPrompt { title, text, kind, platform, inputs, vault: None, images: self.images().into() }
     }
 
     /// A patch; one in ten is empty.
@@ -205,6 +205,7 @@ impl Values {
                 reference_media_urls: media.then(|| self.image_list(4).into()),
             },
             vault: None,
+            image: self.images().pop().filter(|_| self.chance(50)),
         }
     }
 
@@ -227,9 +228,8 @@ impl Values {
         let time = Timestamp::from_microsecond(1_600_000_000_123_456).expect("in range");
         let count = self.byte() % 4;
         let prompt = |id: u8| {
-            let (new, images) = (self.new_prompt(), self.images().into());
-            let record = new.record(i64::from(id).into(), time);
-            (PromptRecord { images, ..record }, new.inputs)
+            let new = self.new_prompt();
+            (new.record(i64::from(id).into(), time), new.inputs)
         };
         let prompts = (0..count).map(prompt).collect();
         let vaults = self.below(3);

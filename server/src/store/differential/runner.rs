@@ -13,7 +13,6 @@ use crate::domain::{
     PromptSearch, VaultRecord, slug,
 };
 use crate::store::contract_tests::caller;
-use crate::store::contract_tests::jobs::image;
 use crate::store::{Result, Store};
 
 /// A store and what the test knows of it.
@@ -51,7 +50,7 @@ impl<'s> Runner<'s> {
                 self.on_sessions(op.action, values).await
             }
             CreatePrompt | Prompt | ListPrompts | UpdatePrompt | DeletePrompt | SavePrompt
-            | SearchPrompts | CountPrompts | MembershipsOf | AddImage => {
+            | SearchPrompts | CountPrompts | MembershipsOf => {
                 self.on_prompts(op.action, values).await
             }
             CreateVault | Vault | UpdateVault | DeleteVault | ForkVault | NewestVaults
@@ -125,10 +124,6 @@ impl<'s> Runner<'s> {
                 show(store.update_prompt(caller, id, patch).await?)
             }
             Action::SavePrompt => show(store.save_prompt(caller, id, vault).await?),
-            Action::AddImage => {
-                let image = values.images().pop().unwrap_or_else(image);
-                show(store.add_image(caller, id, image).await?)
-            }
             _ => {
                 store.delete_prompt(caller, id).await?;
                 self.ids.remove_owned(values.account, "Prompt", id);

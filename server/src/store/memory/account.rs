@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 
 use super::{Kind, Shared};
 use crate::domain::{
-    AccountId, JobRecord, JobState, Membership, NewPrompt, PromptImage, PromptInputs, PromptRecord,
+    AccountId, JobRecord, JobState, Membership, NewPrompt, PromptInputs, PromptRecord,
     SharedPrompt, VaultRecord, slug,
 };
 use crate::limits::MEMORY_FORK_PROMPTS_MAX;
@@ -93,14 +93,9 @@ impl Account {
         self.prompts.range(..end).rev().map(|(_, prompt)| &prompt.shown)
     }
 
-    pub(super) fn create_prompt(
-        &mut self,
-        new: NewPrompt,
-        images: Arc<[PromptImage]>,
-    ) -> Result<PromptId> {
+    pub(super) fn create_prompt(&mut self, new: NewPrompt) -> Result<PromptId> {
         self.check_vault(new.vault)?;
-        let record = PromptRecord { images, ..new.record(PromptId::new(0), self.now()) };
-        let id = self.insert_prompt(record, new.inputs);
+        let id = self.insert_prompt(new.record(PromptId::new(0), self.now()), new.inputs);
         if let Some(vault) = new.vault {
             self.add_member(vault, id);
         }

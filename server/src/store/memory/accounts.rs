@@ -1,18 +1,15 @@
-//! Accounts as a whole, uploaded pictures, and vaults that anybody may read.
+//! Accounts as a whole, and vaults that anybody may read.
 
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use promptarium::{PromptId, VaultId};
+use promptarium::VaultId;
 
-use super::account::later;
 use super::vaults::listed;
 use super::{Data, MemoryStore};
 use crate::domain::{
-    AccountData, AccountId, Caller, ListedPrompt, Membership, PromptImage, VaultRecord,
-    VaultVisibility,
+    AccountData, AccountId, Caller, ListedPrompt, Membership, VaultRecord, VaultVisibility,
 };
-use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::{AccountStore, Result, StoreError};
 
 #[async_trait]
@@ -64,19 +61,6 @@ impl AccountStore for MemoryStore {
                     }
                 }
             }
-            Ok(())
-        })
-    }
-
-    async fn add_image(&self, caller: &Caller, prompt: PromptId, image: PromptImage) -> Result<()> {
-        self.write(caller, |account| {
-            let now = account.now();
-            let record = account.prompt_mut(prompt)?;
-            if record.images.len() >= PROMPT_IMAGES_MAX {
-                return Err(StoreError::TooManyImages);
-            }
-            record.images = record.images.iter().cloned().chain([image]).collect();
-            record.updated_at = later(now, record.updated_at);
             Ok(())
         })
     }

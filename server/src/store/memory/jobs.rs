@@ -230,8 +230,7 @@ impl JobQueue for MemoryStore {
         let account = data.account_mut(lease.job.account)?;
         let exists = account.vaults.contains_key(&vault);
         let vault = if exists { vault } else { account.general()? };
-        let new = output_prompt(&request, vault);
-        let prompt = account.create_prompt(new, images.into())?;
+        let prompt = account.create_prompt(output_prompt(&request, vault, images))?;
         let now = account.now();
         let job = data.job(&lease.job).ok_or(StoreError::LeaseLost)?;
         job.record.vault = vault;

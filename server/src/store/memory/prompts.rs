@@ -12,13 +12,14 @@ use crate::domain::{
     Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
     PromptSearch, SharedPrompt,
 };
+use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::{PromptStore, Result, SearchStore, StoreError};
 
 #[async_trait]
 impl PromptStore for MemoryStore {
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
         self.write(caller, |account| {
-            let id = account.create_prompt(new, Arc::default())?;
+            let id = account.create_prompt(new)?;
             account.prompt(id)
         })
     }
@@ -57,6 +58,9 @@ impl PromptStore for MemoryStore {
             if !has_model && patch.kind.is_some_and(PromptKind::needs_model) {
                 return Err(StoreError::ModelRequired);
             }
+            if patch.image.is_some() && shown.images.len() >= PROMPT_IMAGES_MAX {
+                return Err(StoreError::TooManyImages);
+            }
             if patch == PromptPatch::default() {
                 return Ok(shown);
             }
@@ -65,6 +69,9 @@ impl PromptStore for MemoryStore {
             set(&mut record.text, patch.text);
             set(&mut record.kind, patch.kind);
             set(&mut record.platform, patch.platform);
+            if patch.image.is_some() {
+                record.images = record.images.iter().cloned().chain(patch.image).collect();
+            }
             record.updated_at = later(account.now(), record.updated_at);
             let new = patch.inputs;
             set(&mut inputs.model_id, new.model_id.map(Some));

@@ -1,23 +1,21 @@
-//! What the owner of an account does beside the API: renaming and deleting the account, pictures,
-//! and vaults that anybody may read.
+//! What the owner of an account does beside the API: renaming and deleting the account, and vaults
+//! that anybody may read.
 //!
 //! An account is deleted in steps, each of which leaves its data consistent: keys and sessions but
 //! the caller's are revoked, so that nobody else writes; then jobs, vaults and prompts go in
 //! batches; at the end one transaction deletes the rest.
 
 use async_trait::async_trait;
-use promptarium::{PromptId, VaultId};
-use tokio_postgres::types::Json;
+use promptarium::VaultId;
 
 use super::db::permit;
 use super::jobs::LEAVE_QUEUE;
 use super::rows::{
-    self, CALLER, EACH_PROMPT, KEY_IS_VALID, PROMPT_COLUMNS, VAULT_COLUMNS, column, int, later,
+    self, CALLER, EACH_PROMPT, KEY_IS_VALID, PROMPT_COLUMNS, VAULT_COLUMNS, column, int,
 };
 use super::send::{By, Params};
 use super::{PostgresStore, import};
-use crate::domain::{AccountData, AccountId, Caller, ListedPrompt, PromptImage, VaultRecord};
-use crate::limits::PROMPT_IMAGES_MAX;
+use crate::domain::{AccountData, AccountId, Caller, ListedPrompt, VaultRecord};
 use crate::store::{AccountStore, Result, StoreError, VaultStore};
 
 statements! {
@@ -86,19 +84,6 @@ statements! {
             DELETE FROM api_key WHERE account_id = $1
          )
          DELETE FROM account WHERE id = $1";
-    /// `$6` is how many pictures the prompt may have.
-    non_idempotent ADD_IMAGE "prompts.add_image"
-        "{CALLER}, found AS (
-            SELECT p.id FROM prompt p WHERE p.account_id = $1 AND p.id = $3
-        ), changed AS (
-            UPDATE prompt p SET images = p.images || $4::jsonb, updated_at = {later}
-            WHERE p.account_id = $1 AND p.id = $3 AND jsonb_array_length(p.images) < $6::bigint
-                AND {KEY_IS_VALID}
-            RETURNING 1
-        )
-        SELECT found.id IS NOT NULL, EXISTS (SELECT FROM changed)
-        FROM caller LEFT JOIN found ON true"
-        { later = later!("$5", "p.updated_at") };
     read_only ACCOUNT "accounts.by_name"
         "SELECT id FROM account WHERE name = $1::text";
     read_only BY_SLUG "vaults.by_slug"
@@ -145,17 +130,6 @@ impl AccountStore for PostgresStore {
 
     async fn import(&self, caller: &Caller, data: AccountData) -> Result<()> {
         import::import(self, caller, &data).await
-    }
-
-    async fn add_image(&self, caller: &Caller, prompt: PromptId, image: PromptImage) -> Result<()> {
-        let most = int(PROMPT_IMAGES_MAX);
-        let params: Params<'_> = &[&prompt.get(), &Json([image]), &self.db.now(), &most];
-        let row = self.db.row_of_caller(caller, &ADD_IMAGE, params).await?;
-        match (column(&row, 0)?, column(&row, 1)?) {
-            (_, true) => Ok(()),
-            (true, false) => Err(StoreError::TooManyImages),
-            (false, false) => Err(StoreError::NotFound),
-        }
     }
 
     async fn shared_vault(&self, account: &str, slug: &str) -> Result<(AccountId, VaultRecord)> {

@@ -241,9 +241,9 @@ impl JobQueue for PostgresStore {
         let row = fenced(&self.db, &REQUEST, lease, false, &[]).await?;
         let Json(request) = column::<Json<GenerationRequest>>(&row, "request")?;
         // The statement chooses the vault.
-        let prompt = output_prompt(&request, VaultId::new(0));
+        let prompt = output_prompt(&request, VaultId::new(0), images);
         let mut values = values_of_one(&prompt, self.db.now());
-        values.push(Box::new(Json(images)));
+        values.push(Box::new(Json(&*prompt.images)));
         let row = fenced(&self.db, &COMPLETE, lease, false, &refs(&values)).await?;
         let prompt: Option<i64> = column(&row, "id")?;
         prompt.map(PromptId::new).ok_or(StoreError::UnknownVault)

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
+use tokio_postgres::types::Json;
 
 use super::PostgresStore;
-use super::rows::{self, CALLER, INTO_TARGET, KEY_IS_VALID, PROMPT_COLUMNS, column, later};
+use super::rows::{self, CALLER, INTO_TARGET, KEY_IS_VALID, PROMPT_COLUMNS, column, int, later};
 use super::send::{Params, Step};
 use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
+use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::{Result, StoreError};
 
 statements! {
@@ -23,7 +25,8 @@ statements! {
     /// After the prompt `$3` and the vault `$15`, into which it is put, were locked. NULL parameters
     /// leave their column unchanged; `$6` says whether the platform becomes `$7`. `$12` is the time of an
     /// update, NULL if the prompt only comes into the vault. `$13` says that the update needs a model and
-    /// brings none. `$14` is the type. `has_model` is NULL if there is no such prompt.
+    /// brings none. `$14` is the type. `$16` is a picture to add unless there are `$17`. `has_model` is
+    /// NULL if there is no such prompt.
     non_idempotent UPDATE "prompts.update"
         "{CALLER}, target AS (
              SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $15
@@ -37,10 +40,12 @@ statements! {
                  image_url = coalesce($10, p.image_url),
                  reference_media_urls = coalesce($11, p.reference_media_urls),
                  kind = coalesce($14, p.kind),
+                 images = CASE WHEN $16::jsonb IS NULL THEN p.images ELSE p.images || $16 END,
                  updated_at = CASE WHEN $12::timestamptz IS NULL THEN p.updated_at ELSE {later} END
              WHERE p.account_id = $1 AND p.id = $3
                  AND (NOT $13::boolean OR p.model_id IS NOT NULL)
                  AND ($15::bigint IS NULL OR EXISTS (SELECT FROM target))
+                 AND ($16 IS NULL OR jsonb_array_length(p.images) < $17::bigint)
                  AND {KEY_IS_VALID}
              RETURNING p.*
          ), retyped AS (
@@ -91,7 +96,7 @@ impl PostgresStore {
         patch: PromptPatch,
         now: Option<Timestamp>,
     ) -> Result<SharedPrompt> {
-        let PromptPatch { title, text, platform, kind, inputs, vault } = &patch;
+        let PromptPatch { title, text, platform, kind, inputs, vault, image } = &patch;
         let (id, vaults) = (id.get(), Vec::from_iter(vault.map(VaultId::get)));
         let lacks_model = kind.is_some_and(PromptKind::needs_model) && inputs.model_id.is_none();
         let params: Params<'_> = &[
@@ -108,6 +113,8 @@ impl PostgresStore {
             &lacks_model,
             &kind.map(PromptKind::as_str),
             &vaults.first(),
+            &image.as_ref().map(|image| Json([image])),
+            &int(PROMPT_IMAGES_MAX),
         ];
         let steps: [Step<'_>; 3] =
             [(&LOCK_VAULTS, &[&vaults]), (&LOCK_PROMPT, &[&id]), (&UPDATE, params)];
@@ -126,6 +133,7 @@ impl PostgresStore {
         Err(match column::<Option<bool>>(&row, "has_model")? {
             Some(_) if vault.is_some() && target.is_none() => StoreError::UnknownVault,
             Some(false) if lacks_model => StoreError::ModelRequired,
+            Some(_) if image.is_some() => StoreError::TooManyImages,
             _ => StoreError::NotFound,
         })
     }

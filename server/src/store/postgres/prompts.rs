@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::Row;
+use tokio_postgres::types::Json;
 
 use super::PostgresStore;
 use super::db::Db;
@@ -41,14 +42,16 @@ statements! {
          WHERE {KEY_IS_VALID}
          ORDER BY number
          RETURNING p.id, p.created_at";
-    non_idempotent CREATE_IN_VAULT "prompts.create_in_vault"
+    /// With the pictures `$12` and, unless it is NULL, in the vault `$13`.
+    non_idempotent CREATE_WITH "prompts.create_with"
         "{CALLER}, {NEW_PROMPT}, target AS MATERIALIZED (
              SELECT v.id FROM vault v
-             WHERE v.account_id = $1 AND v.id = $12 AND {KEY_IS_VALID} FOR NO KEY UPDATE
+             WHERE v.account_id = $1 AND v.id = $13 AND {KEY_IS_VALID} FOR NO KEY UPDATE
          ), saved AS (
-             INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at, id)
-             SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, new_prompt.id
-             FROM target, new_prompt
+             INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at, images, id)
+             SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, new_prompt.id
+             FROM new_prompt
+             WHERE ($13::bigint IS NULL OR EXISTS (SELECT FROM target)) AND {KEY_IS_VALID}
              RETURNING id, kind, created_at
          ), {INTO_TARGET}
          SELECT saved.id, saved.created_at FROM caller LEFT JOIN saved ON true";
@@ -65,16 +68,15 @@ statements! {
 impl PromptStore for PostgresStore {
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
         let (new, now) = (Arc::new(new), self.db.now());
-        let (id, created_at) = match new.vault {
-            Some(vault) => {
-                let mut values = values_of_one(&new, now);
-                values.push(Box::new(vault.get()));
-                let values = refs(&values);
-                let row = self.db.row_of_caller(caller, &CREATE_IN_VAULT, &values).await?;
-                column::<Option<i64>>(&row, 0)?.ok_or(StoreError::UnknownVault)?;
-                created(&row)?
-            }
-            None => self.prompt_writes.run(caller.clone(), bytes(&new), new.clone()).await?,
+        let (id, created_at) = if new.vault.is_none() && new.images.is_empty() {
+            self.prompt_writes.run(caller.clone(), bytes(&new), new.clone()).await?
+        } else {
+            let mut values = values_of_one(&new, now);
+            values.push(Box::new(Json(&*new.images)));
+            values.push(Box::new(new.vault.map(VaultId::get)));
+            let row = self.db.row_of_caller(caller, &CREATE_WITH, &refs(&values)).await?;
+            column::<Option<i64>>(&row, 0)?.ok_or(StoreError::UnknownVault)?;
+            created(&row)?
         };
         Ok(Arc::new(new.record(PromptId::new(id), created_at)))
     }
@@ -144,7 +146,7 @@ pub(super) async fn read(
     Ok(ids.into_iter().map(find).collect())
 }
 
-/// Creates prompts, none of them in a vault.
+/// Creates prompts without pictures, none of them in a vault.
 pub(super) async fn create(
     db: Arc<Db>,
     caller: Caller,

@@ -47,6 +47,8 @@ async fn a_finished_picture_is_in_its_job_and_in_its_prompt_and_on_the_overview(
     let form = "prompt=A+harbour&modelId=local%2Fplasma&seed=7&negativePrompt=people&batchCount=2";
     let queued = browser.post("/generate", form).await;
     let jobs = browser.ended_jobs().await;
+    assert_eq!(jobs.matches("src=\"/thumbnails/").count(), 2, "{jobs}");
+    assert!(!jobs.contains("src=\"/assets/"), "the list loads whole pictures: {jobs}");
     let parts = ["The generation is queued.", "2 pictures", "seed <bdi>7</bdi>", "people", "<img "];
     assert_has(&browser.page(queued.location()).await, &parts);
     let page = browser.page(attribute(&jobs, "Completed: </span><a href=\"")).await;

@@ -61,6 +61,7 @@ fn new(number: usize) -> NewPrompt {
             reference_media_urls: (number % 4).checked_sub(1).map(|count| urls(count).collect()),
         },
         vault: None,
+        images: [].into(),
     }
 }
 
