@@ -1,18 +1,16 @@
 //! The connections of a store: opening, using and closing one.
 
 use std::collections::HashMap;
-use std::future::poll_fn;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use deadpool::managed::{Manager, Metrics, RecycleError, RecycleResult};
 use parking_lot::RwLock;
-use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{AsyncMessage, Client, Config, Error, Statement as Prepared};
+use tokio_postgres::{Client, Config, Error, Statement as Prepared};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::statement::Statement;
@@ -36,8 +34,6 @@ pub(super) struct State {
     checked: AtomicUsize,
     /// Connections of an earlier epoch are not used any more.
     epoch: AtomicUsize,
-    /// Gets the notifications of a connection that listens.
-    pub(super) notified: Notify,
 }
 
 /// No host accepted a connection: one line, each host with its reason.
@@ -89,22 +85,16 @@ impl Connector {
 
     async fn open(&self, config: &Config) -> Result<DbClient, Error> {
         let epoch = self.state.epoch.load(Relaxed);
-        let (client, mut connection) = match config.connect(self.url.tls.clone()).await {
+        let (client, connection) = match config.connect(self.url.tls.clone()).await {
             Err(error) if config.get_ssl_mode() == SslMode::Prefer && may_be_of_tls(&error) => {
                 let without = config.clone().ssl_mode(SslMode::Disable).clone();
                 without.connect(self.url.tls.clone()).await.map_err(|_| error)?
             }
             connected => connected?,
         };
-        let state = self.state.clone();
         let driver = AbortOnDropHandle::new(tokio::spawn(async move {
-            loop {
-                match poll_fn(|context| connection.poll_message(context)).await {
-                    Some(Ok(AsyncMessage::Notification(_))) => state.notified.notify_one(),
-                    Some(Ok(_)) => {}
-                    end => return tracing::debug!(?end, "a connection to the database ended"),
-                }
-            }
+            let end = connection.await;
+            tracing::debug!(?end, "a connection to the database ended");
         }));
         let (connector, statements, closed) = (self.clone(), RwLock::default(), false.into());
         let client = DbClient { client, connector, epoch, statements, closed, driver };
@@ -141,7 +131,7 @@ pub(super) struct DbClient {
     statements: RwLock<HashMap<&'static str, Prepared>>,
     closed: AtomicBool,
     /// Runs until the connection has ended.
-    pub(super) driver: AbortOnDropHandle<()>,
+    driver: AbortOnDropHandle<()>,
 }
 
 impl DbClient {
