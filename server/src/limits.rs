@@ -70,7 +70,7 @@ pub(crate) const VAULTS_MAX: usize = 10_000;
 pub(crate) const MEMORY_FORK_PROMPTS_MAX: usize = 250_000;
 
 // How long does a request wait for PostgreSQL, and how much of it may one account use?
-/// How often the check of a host tries to catch a pooler in changing the connection below ours.
+/// How often the check at the start tries to catch a pooler in changing the connection below ours.
 pub(crate) const POOLER_CHECKS: u32 = 10;
 /// Default and least value of `--database-pool`: all connections.
 pub(crate) const DATABASE_CONNECTIONS: usize = 16;

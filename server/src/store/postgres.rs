@@ -175,7 +175,7 @@ impl PostgresStore {
     /// # Errors
     /// As for [`PostgresStore::open`], and if the database has no extension `citus`.
     pub async fn distribute(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
-        let mut client = Connector::new(url).connect().await?;
+        let mut client = Connector::new(url).connect_and_check().await?;
         Ok(distribute::run(&mut client.client).await?)
     }
 }
@@ -202,7 +202,7 @@ async fn migrate_with(
     connector: &Connector,
     migration: Migration,
 ) -> Result<Vec<&'static str>, ConnectError> {
-    let mut client = connector.connect().await?;
+    let mut client = connector.connect_and_check().await?;
     let encoding = migrate::encoding(&client.client).await?;
     if encoding != "UTF8" {
         return Err(ConnectError::Encoding(encoding));

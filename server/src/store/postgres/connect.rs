@@ -30,8 +30,6 @@ pub(super) struct State {
     /// The host to begin with, modulo their number: the one that accepted a connection last, so
     /// that a host that is down costs its timeout once and not for every connection.
     first: AtomicUsize,
-    /// One more than the host that is known to keep prepared statements.
-    checked: AtomicUsize,
     /// Connections of an earlier epoch are not used any more.
     epoch: AtomicUsize,
 }
@@ -46,40 +44,34 @@ impl Connector {
         Self { url: Arc::new(url.clone()), state: Arc::default() }
     }
 
+    /// A connection to the first host that gives one. The driver would try the hosts too, but with
+    /// no limit for one that accepts and does not answer, and from the same host each time.
     pub(super) async fn connect(&self) -> Result<DbClient, Unreachable> {
-        let (hosts, first) = (self.url.hosts.len(), self.state.first.load(Relaxed));
+        let (hosts, first) = (&self.url.hosts, self.state.first.load(Relaxed));
         let mut reasons = Vec::new();
-        for at in first..first + hosts {
+        for at in first..first + hosts.len() {
+            let (name, config) = &hosts[at % hosts.len()];
+            let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
             // Also for a caller that stops waiting, and tries again.
             self.state.first.store(at + 1, Relaxed);
             // A large future that is seldom needed.
-            match Box::pin(self.connect_host(at % hosts)).await {
-                Ok(client) => {
+            reasons.push(match timeout(limit, Box::pin(self.open(config))).await {
+                Ok(Ok(client)) => {
                     self.state.first.store(at, Relaxed);
                     return Ok(client);
                 }
-                Err(reason) => reasons.push(reason),
-            }
+                Ok(Err(error)) => format!("{name}: {}", error_chain(&error)),
+                Err(_) => format!("{name} did not answer for {} s", limit.as_secs()),
+            });
         }
         Err(Unreachable(reasons.join("; ")))
     }
 
-    /// A connection to one host, after a check for a pooler if that has not been made.
-    async fn connect_host(&self, host: usize) -> Result<DbClient, String> {
-        let (name, config) = &self.url.hosts[host];
-        let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
-        let open = async || match timeout(limit, self.open(config)).await {
-            Ok(Ok(client)) => Ok(client),
-            Ok(Err(error)) => Err(format!("{name}: {}", error_chain(&error))),
-            Err(_) => Err(format!("{name} did not answer for {} s", limit.as_secs())),
-        };
-        let client = open().await?;
-        if self.state.checked.load(Relaxed) != host + 1 {
-            let other = open().await?;
-            let checked = check_pooler(&client, &other).await;
-            checked.map_err(|problem| format!("{name}: {problem}"))?;
-            self.state.checked.store(host + 1, Relaxed);
-        }
+    /// The same for the start of a program: no pooler is in the way that mixes up or loses prepared
+    /// statements.
+    pub(super) async fn connect_and_check(&self) -> Result<DbClient, Unreachable> {
+        let (client, other) = (self.connect().await?, self.connect().await?);
+        check_pooler(&client, &other).await.map_err(Unreachable)?;
         Ok(client)
     }
 
@@ -157,13 +149,6 @@ impl DbClient {
     /// What broke this connection broke all of its epoch.
     pub(super) fn end_epoch(&self) {
         self.connector.state.epoch.fetch_max(self.epoch + 1, Relaxed);
-    }
-
-    /// A statement was not the one that was prepared: all connections are opened again, after a
-    /// check of what is in front of the database.
-    pub(super) fn distrust(&self) {
-        self.connector.state.checked.store(0, Relaxed);
-        self.end_epoch();
     }
 
     /// Closes the connection and asks the server to cancel what runs on it, since a server that
