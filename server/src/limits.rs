@@ -70,9 +70,9 @@ pub(crate) const VAULTS_MAX: usize = 10_000;
 pub(crate) const MEMORY_FORK_PROMPTS_MAX: usize = 250_000;
 
 // How long does a request wait for PostgreSQL, and how much of it may one account use?
-/// How often the check of a host tries to catch a pooler in changing the connection below ours.
+/// How often the check at the start tries to catch a pooler in changing the connection below ours.
 pub(crate) const POOLER_CHECKS: u32 = 10;
-/// Default and least value of `--database-pool`: all connections, of which one listens for jobs.
+/// Default and least value of `--database-pool`: all connections.
 pub(crate) const DATABASE_CONNECTIONS: usize = 16;
 pub(crate) const DATABASE_CONNECTIONS_MIN: usize = 3;
 /// The most pipelined connections among them, and the most as a part of all.
@@ -118,12 +118,8 @@ pub(crate) const LISTING_BATCH_BYTES: usize = LISTING_BATCH * 64 * 1024;
 pub(crate) const LIST_ROWS_PER_ACCOUNT: usize = 808;
 /// Keys in the cache.
 pub(crate) const KEY_CACHE_SIZE: usize = 10_000;
-/// How long an idle worker waits for a notification before it looks for jobs itself.
+/// Idle workers look for the jobs of other servers before this time has passed.
 pub(crate) const JOB_POLL: Duration = Duration::from_secs(1);
-/// For the statement that starts listening, and the pause before it is tried again.
-pub(crate) const LISTEN_TIMEOUT: Duration = Duration::from_secs(5);
-pub(crate) const LISTEN_PAUSE_MIN: Duration = Duration::from_millis(100);
-pub(crate) const LISTEN_PAUSE_MAX: Duration = Duration::from_secs(5);
 
 // How long is a generation tried, and what may its outputs take?
 /// Longest submission to a provider.

@@ -53,7 +53,6 @@ mod keys;
 mod listing;
 mod memberships;
 mod migrate;
-mod notify;
 mod prompt_changes;
 mod prompts;
 mod retry;
@@ -74,6 +73,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use tokio::sync::Notify;
 
 pub(crate) use self::accounts::KeyEntry;
 use self::batching::Batcher;
@@ -98,7 +98,8 @@ pub struct PostgresStore {
     prompt_writes: Batcher<Caller, Arc<NewPrompt>, prompts::Created>,
     pages: Batcher<(Caller, PromptQuery), (), PromptPage>,
     small_vaults: listing::SmallVaults,
-    notifier: notify::JobNotifier,
+    /// Wakes the workers of this server.
+    jobs_changed: Arc<Notify>,
     /// How many vaults an account may have.
     vaults_max: i64,
 }
@@ -145,7 +146,7 @@ impl PostgresStore {
             pages: Batcher::new(false, &db, listing::read_page),
             small_vaults: Batcher::new(false, &db, listing::small_vault),
             db,
-            notifier: notify::JobNotifier::new(connector),
+            jobs_changed: Arc::default(),
             vaults_max: VAULTS_MAX as i64,
         })
     }
@@ -174,7 +175,7 @@ impl PostgresStore {
     /// # Errors
     /// As for [`PostgresStore::open`], and if the database has no extension `citus`.
     pub async fn distribute(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
-        let mut client = Connector::new(url).connect().await?;
+        let mut client = Connector::new(url).connect_and_check().await?;
         Ok(distribute::run(&mut client.client).await?)
     }
 }
@@ -201,7 +202,7 @@ async fn migrate_with(
     connector: &Connector,
     migration: Migration,
 ) -> Result<Vec<&'static str>, ConnectError> {
-    let mut client = connector.connect().await?;
+    let mut client = connector.connect_and_check().await?;
     let encoding = migrate::encoding(&client.client).await?;
     if encoding != "UTF8" {
         return Err(ConnectError::Encoding(encoding));

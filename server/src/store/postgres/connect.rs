@@ -1,18 +1,16 @@
 //! The connections of a store: opening, using and closing one.
 
 use std::collections::HashMap;
-use std::future::poll_fn;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use deadpool::managed::{Manager, Metrics, RecycleError, RecycleResult};
 use parking_lot::RwLock;
-use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{AsyncMessage, Client, Config, Error, Statement as Prepared};
+use tokio_postgres::{Client, Config, Error, Statement as Prepared};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::statement::Statement;
@@ -32,12 +30,8 @@ pub(super) struct State {
     /// The host to begin with, modulo their number: the one that accepted a connection last, so
     /// that a host that is down costs its timeout once and not for every connection.
     first: AtomicUsize,
-    /// One more than the host that is known to keep prepared statements.
-    checked: AtomicUsize,
     /// Connections of an earlier epoch are not used any more.
     epoch: AtomicUsize,
-    /// Gets the notifications of a connection that listens.
-    pub(super) notified: Notify,
 }
 
 /// No host accepted a connection: one line, each host with its reason.
@@ -50,61 +44,49 @@ impl Connector {
         Self { url: Arc::new(url.clone()), state: Arc::default() }
     }
 
+    /// A connection to the first host that gives one. The driver would try the hosts too, but with
+    /// no limit for one that accepts and does not answer, and from the same host each time.
     pub(super) async fn connect(&self) -> Result<DbClient, Unreachable> {
-        let (hosts, first) = (self.url.hosts.len(), self.state.first.load(Relaxed));
+        let (hosts, first) = (&self.url.hosts, self.state.first.load(Relaxed));
         let mut reasons = Vec::new();
-        for at in first..first + hosts {
+        for at in first..first + hosts.len() {
+            let (name, config) = &hosts[at % hosts.len()];
+            let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
             // Also for a caller that stops waiting, and tries again.
             self.state.first.store(at + 1, Relaxed);
             // A large future that is seldom needed.
-            match Box::pin(self.connect_host(at % hosts)).await {
-                Ok(client) => {
+            reasons.push(match timeout(limit, Box::pin(self.open(config))).await {
+                Ok(Ok(client)) => {
                     self.state.first.store(at, Relaxed);
                     return Ok(client);
                 }
-                Err(reason) => reasons.push(reason),
-            }
+                Ok(Err(error)) => format!("{name}: {}", error_chain(&error)),
+                Err(_) => format!("{name} did not answer for {} s", limit.as_secs()),
+            });
         }
         Err(Unreachable(reasons.join("; ")))
     }
 
-    /// A connection to one host, after a check for a pooler if that has not been made.
-    async fn connect_host(&self, host: usize) -> Result<DbClient, String> {
-        let (name, config) = &self.url.hosts[host];
-        let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
-        let open = async || match timeout(limit, self.open(config)).await {
-            Ok(Ok(client)) => Ok(client),
-            Ok(Err(error)) => Err(format!("{name}: {}", error_chain(&error))),
-            Err(_) => Err(format!("{name} did not answer for {} s", limit.as_secs())),
-        };
-        let client = open().await?;
-        if self.state.checked.load(Relaxed) != host + 1 {
-            let other = open().await?;
-            let checked = check_pooler(&client, &other).await;
-            checked.map_err(|problem| format!("{name}: {problem}"))?;
-            self.state.checked.store(host + 1, Relaxed);
-        }
+    /// The same for the start of a program: no pooler is in the way that mixes up or loses prepared
+    /// statements.
+    pub(super) async fn connect_and_check(&self) -> Result<DbClient, Unreachable> {
+        let (client, other) = (self.connect().await?, self.connect().await?);
+        check_pooler(&client, &other).await.map_err(Unreachable)?;
         Ok(client)
     }
 
     async fn open(&self, config: &Config) -> Result<DbClient, Error> {
         let epoch = self.state.epoch.load(Relaxed);
-        let (client, mut connection) = match config.connect(self.url.tls.clone()).await {
+        let (client, connection) = match config.connect(self.url.tls.clone()).await {
             Err(error) if config.get_ssl_mode() == SslMode::Prefer && may_be_of_tls(&error) => {
                 let without = config.clone().ssl_mode(SslMode::Disable).clone();
                 without.connect(self.url.tls.clone()).await.map_err(|_| error)?
             }
             connected => connected?,
         };
-        let state = self.state.clone();
         let driver = AbortOnDropHandle::new(tokio::spawn(async move {
-            loop {
-                match poll_fn(|context| connection.poll_message(context)).await {
-                    Some(Ok(AsyncMessage::Notification(_))) => state.notified.notify_one(),
-                    Some(Ok(_)) => {}
-                    end => return tracing::debug!(?end, "a connection to the database ended"),
-                }
-            }
+            let end = connection.await;
+            tracing::debug!(?end, "a connection to the database ended");
         }));
         let (connector, statements, closed) = (self.clone(), RwLock::default(), false.into());
         let client = DbClient { client, connector, epoch, statements, closed, driver };
@@ -141,7 +123,7 @@ pub(super) struct DbClient {
     statements: RwLock<HashMap<&'static str, Prepared>>,
     closed: AtomicBool,
     /// Runs until the connection has ended.
-    pub(super) driver: AbortOnDropHandle<()>,
+    driver: AbortOnDropHandle<()>,
 }
 
 impl DbClient {
@@ -167,13 +149,6 @@ impl DbClient {
     /// What broke this connection broke all of its epoch.
     pub(super) fn end_epoch(&self) {
         self.connector.state.epoch.fetch_max(self.epoch + 1, Relaxed);
-    }
-
-    /// A statement was not the one that was prepared: all connections are opened again, after a
-    /// check of what is in front of the database.
-    pub(super) fn distrust(&self) {
-        self.connector.state.checked.store(0, Relaxed);
-        self.end_epoch();
     }
 
     /// Closes the connection and asks the server to cancel what runs on it, since a server that

@@ -61,10 +61,9 @@ type Slot = Arc<RwLock<Option<Arc<DbClient>>>>;
 
 impl Db {
     pub(super) fn new(connector: &Connector, clock: Clock) -> Result<Self, BuildError> {
-        // One of all listens for jobs.
         let connections = connector.url.connections.max(DATABASE_CONNECTIONS_MIN);
         let shared = (connections / SHARED_CLIENTS_PART).clamp(1, SHARED_CLIENTS_MAX);
-        let own = connections - shared - 1;
+        let own = connections - shared;
         // The connection that came back last is used next, so that few are busy, here and in
         // the database.
         let pool = Pool::builder(connector.clone()).max_size(own).queue_mode(QueueMode::Lifo);

@@ -2,6 +2,9 @@
 //!
 //! A lease runs by the clocks of the servers, which may differ by less than the lease. Each claim
 //! has a new fencing token (`fence`), so a worker whose lease was taken over changes nothing.
+//!
+//! A job that this server queues, or releases, wakes its own workers when it is due. For the jobs of
+//! other servers, such as one whose lease has expired, a worker looks itself after [`JOB_POLL`].
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,6 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
+use tokio::time::{sleep, timeout};
 use tokio_postgres::Row;
 use tokio_postgres::types::Json;
 use uuid::Uuid;
@@ -26,7 +30,7 @@ use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
 };
 use crate::error_chain::error_chain;
-use crate::limits::JOBS_AT_ONCE;
+use crate::limits::{JOB_POLL, JOBS_AT_ONCE};
 use crate::store::{JobQueue, Result, StoreError};
 
 statements! {
@@ -212,7 +216,7 @@ impl JobQueue for PostgresStore {
 
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
         let until = after(self.db.now(), lasting);
-        fenced(&self.db, &RENEW, lease, false, &[&until]).await.map(drop)
+        fenced(&self.db, &RENEW, lease, &[&until]).await.map(drop)
     }
 
     async fn note_job(
@@ -221,7 +225,7 @@ impl JobQueue for PostgresStore {
         provider_state: Option<&str>,
         waits_for: &str,
     ) -> Result<()> {
-        fenced(&self.db, &NOTE, lease, false, &[&provider_state, &waits_for]).await.map(drop)
+        fenced(&self.db, &NOTE, lease, &[&provider_state, &waits_for]).await.map(drop)
     }
 
     async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()> {
@@ -230,31 +234,36 @@ impl JobQueue for PostgresStore {
         let keeps = has_failed || matches!(outcome, Release::Shutdown);
         let has_begun = matches!(outcome, Release::InProgress);
         let params: Params<'_> = &[&now, &after(now, pause), &keeps, &has_failed, &has_begun];
-        // If it is due later, workers wait until it is.
-        fenced(&self.db, &RELEASE, lease, pause.is_zero(), params).await?;
-        self.notifier.wake_after(pause);
+        fenced(&self.db, &RELEASE, lease, params).await?;
+        let jobs_changed = self.jobs_changed.clone();
+        tokio::spawn(async move {
+            sleep(pause).await;
+            jobs_changed.notify_one();
+        });
         Ok(())
     }
 
     async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId> {
         // The request never changes, so reading it in a statement of its own is safe.
-        let row = fenced(&self.db, &REQUEST, lease, false, &[]).await?;
+        let row = fenced(&self.db, &REQUEST, lease, &[]).await?;
         let Json(request) = column::<Json<GenerationRequest>>(&row, "request")?;
         // The statement chooses the vault.
         let prompt = output_prompt(&request, VaultId::new(0), images);
         let mut values = values_of_one(&prompt, self.db.now());
         values.push(Box::new(Json(&*prompt.images)));
-        let row = fenced(&self.db, &COMPLETE, lease, false, &refs(&values)).await?;
+        let row = fenced(&self.db, &COMPLETE, lease, &refs(&values)).await?;
         let prompt: Option<i64> = column(&row, "id")?;
         prompt.map(PromptId::new).ok_or(StoreError::UnknownVault)
     }
 
     async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()> {
-        fenced(&self.db, &FAIL, lease, false, &[&self.db.now(), &reason]).await.map(drop)
+        fenced(&self.db, &FAIL, lease, &[&self.db.now(), &reason]).await.map(drop)
     }
 
     async fn job_due(&self, at_most: Duration, _: &[AccountId]) {
-        self.notifier.due(at_most).await;
+        // Not all servers at once.
+        let poll = JOB_POLL.mul_f64(rand::random_range(0.75..0.9));
+        let _ = timeout(at_most.min(poll), self.jobs_changed.notified()).await;
     }
 }
 
@@ -264,12 +273,11 @@ async fn fenced(
     db: &Db,
     statement: &'static Statement,
     lease: &Lease,
-    is_due: bool,
     params: Params<'_>,
 ) -> Result<Row> {
     let fence = Uuid::from_u128(lease.fence);
     let params = [&[&fence as _], params].concat();
-    let rows = rows_of_job(db, statement, &lease.job, is_due, &params).await?;
+    let rows = rows_of_job(db, statement, &lease.job, &params).await?;
     rows.into_iter().next().ok_or(StoreError::LeaseLost)
 }
 

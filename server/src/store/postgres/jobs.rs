@@ -15,7 +15,6 @@ use uuid::Uuid;
 use super::PostgresStore;
 use super::db::Db;
 use super::listing::AHEAD;
-use super::notify::CHANNEL;
 use super::rows::{CALLER, all, column, int, later};
 use super::send::{By, Params};
 use super::statement::Statement;
@@ -64,8 +63,6 @@ statements! {
          SELECT j.request_digest, j.reservation = $9 AND j.reserved_at IS NOT NULL AS fresh,
              {JOB_COLUMNS}
          FROM caller LEFT JOIN (TABLE existing UNION ALL TABLE created) AS j ON true";
-    /// Sent at the commit of its transaction.
-    idempotent NOTIFY "jobs.notify" "SELECT pg_notify($1, '')";
     non_idempotent SUBMITTED "jobs.submitted"
         "WITH queued AS (
              UPDATE job j SET state = 'queued', request_id = $4, provider_state = $5,
@@ -145,11 +142,13 @@ impl JobStore for PostgresStore {
     async fn job_submitted(&self, job: &JobKey, ticket: ProviderTicket) -> Result<JobRecord> {
         let (request_id, state) = (&*ticket.request_id, &*ticket.provider_state);
         let params: Params<'_> = &[&self.db.now(), &request_id, &state];
-        first_job(&rows_of_job(&self.db, &SUBMITTED, job, true, params).await?)
+        let job = first_job(&rows_of_job(&self.db, &SUBMITTED, job, params).await?)?;
+        self.jobs_changed.notify_one();
+        Ok(job)
     }
 
     async fn discard_job(&self, job: &JobKey) -> Result<()> {
-        rows_of_job(&self.db, &DISCARD, job, false, &[]).await.map(drop)
+        rows_of_job(&self.db, &DISCARD, job, &[]).await.map(drop)
     }
 
     async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord> {
@@ -182,25 +181,20 @@ impl JobStore for PostgresStore {
     }
 
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord> {
-        first_job(&rows_of_job(&self.db, &GET_BY_KEY, job, false, &[]).await?)
+        first_job(&rows_of_job(&self.db, &GET_BY_KEY, job, &[]).await?)
     }
 }
 
-/// Runs a statement whose first parameters are the account and the name of a job. If the job is due
-/// then, workers of all servers are notified.
+/// Runs a statement whose first parameters are the account and the name of a job.
 pub(super) async fn rows_of_job(
     db: &Db,
     statement: &'static Statement,
     job: &JobKey,
-    is_due: bool,
     params: Params<'_>,
 ) -> Result<Vec<Row>> {
     let name = &JobKey::name_digest(&job.client_job_id)[..];
     let params = [&[&job.account.0 as _, &name as _], params].concat();
-    match is_due {
-        true => db.transaction(None, &[(&NOTIFY, &[&CHANNEL]), (statement, &params)]).await,
-        false => db.rows(By::Server, statement, &params).await,
-    }
+    db.rows(By::Server, statement, &params).await
 }
 
 pub(super) fn random_id() -> Uuid {

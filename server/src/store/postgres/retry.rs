@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use tokio_postgres::Error;
-use tokio_postgres::error::SqlState;
 
 use super::connect::DbClient;
 use super::statement::Statement;
@@ -158,9 +157,7 @@ impl<'a> Retry<'a> {
         let class = classify(&error);
         let is_lost = class == ErrorClass::ConnectionLost;
         self.maybe_done |= is_lost && sent && *writes;
-        if class == ErrorClass::OtherServer || error.code() == Some(&SqlState::PROTOCOL_VIOLATION) {
-            client.distrust();
-        } else if is_lost {
+        if is_lost || class == ErrorClass::OtherServer {
             client.end_epoch();
         }
         if error.code().is_none() {

@@ -10,12 +10,12 @@ mod invariants;
 mod jobs;
 mod keys;
 mod locks;
-mod notify;
 mod outage;
 mod plans;
 mod pool;
 mod rules;
 mod search;
+mod wake;
 
 use promptarium::VaultId;
 use tokio_postgres::{Client, Row};

@@ -192,8 +192,9 @@ async fn nothing_sleeps(db: &Db) {
 
 #[tokio::test]
 async fn a_statement_whose_caller_is_dropped_is_cancelled_and_delays_no_other() {
-    // One connection for writes.
+    // One connection for writes is left.
     let (db, _database) = db("pool_max_conns=3").await;
+    let _held = db.exclusive().await.unwrap();
     let dropped =
         timeout(Duration::from_millis(200), db.rows(By::Server, &SLEEP_WRITE, &[&20.0_f64])).await;
     assert!(dropped.is_err());
@@ -206,7 +207,7 @@ async fn a_statement_whose_caller_is_dropped_is_cancelled_and_delays_no_other() 
 #[tokio::test]
 async fn a_statement_without_a_connection_fails_within_seconds() {
     let (db, _database) = db("pool_max_conns=3").await;
-    let _held = db.exclusive().await.unwrap();
+    let _held = (db.exclusive().await.unwrap(), db.exclusive().await.unwrap());
     let began = Instant::now();
     let outcome = db.rows(By::Server, &QUICK_WRITE, &[]).await;
     assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");

@@ -25,13 +25,26 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// Starts one with these settings of `postgresql.conf`.
     pub(crate) fn start(settings: &[&str]) -> Self {
+        let mut cluster = Self::new(settings);
+        cluster.url = cluster.start_again();
+        cluster
+    }
+
+    /// A running standby of this cluster, which is restarted for it. It has the same password.
+    pub(crate) fn standby(&self) -> Self {
+        let mut standby = Self::new(&[]);
+        standby.script("standby", &[self.folder.to_str().unwrap()]);
+        self.start_again();
+        standby.url = standby.start_again();
+        standby
+    }
+
+    fn new(settings: &[&str]) -> Self {
         let number = CREATED.fetch_add(1, Ordering::Relaxed);
         let name = format!("promptarium-cluster-{}-{number}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         let settings = settings.iter().map(ToString::to_string).collect();
-        let mut cluster = Self { folder, settings, url: String::new() };
-        cluster.url = cluster.start_again();
-        cluster
+        Self { folder, settings, url: String::new() }
     }
 
     /// Its address, with a database `postgres` in it.

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 use tokio::time::sleep;
+use tokio_postgres::NoTls;
 
 use super::cluster::Cluster;
 use crate::clock::Clock;
@@ -80,18 +81,50 @@ async fn a_store_fails_soon_while_its_database_is_stopped_and_recovers_by_itself
     }
 }
 
+/// An address with the hosts of both clusters, which have the same password.
+fn both(first: &Cluster, second: &Cluster) -> DatabaseUrl {
+    let first = first.url().strip_suffix("/postgres").unwrap();
+    let (_, second) = second.url().split_once('@').unwrap();
+    DatabaseUrl::parse(&format!("{first},{second}")).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn writes_go_on_within_half_a_second_of_the_promotion_of_a_standby() {
+    let primary = Cluster::start(&[]);
+    let standby = primary.standby();
+    let url = both(&primary, &standby);
+    let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap();
+    store.db.rows(By::Server, &WRITE, &[&"before"]).await.unwrap();
+    let (client, connection) = tokio_postgres::connect(standby.url(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    // The schema has arrived.
+    while client.execute("SELECT FROM setting WHERE name = 'before'", &[]).await.unwrap_or(0) == 0 {
+        tokio::task::yield_now().await;
+    }
+    primary.stop("immediate");
+    let writing = tokio::spawn(async move {
+        while store.db.rows(By::Server, &WRITE, &[&"after"]).await.is_err() {}
+        Instant::now()
+    });
+    client.execute("SELECT pg_promote()", &[]).await.unwrap();
+    let promoted = Instant::now();
+    let written = writing.await.unwrap();
+    let waited = written.saturating_duration_since(promoted);
+    assert!(waited < Duration::from_millis(500), "{waited:?}");
+    let found = client.execute("SELECT FROM setting WHERE name = 'after'", &[]).await.unwrap();
+    assert_eq!(found, 1);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_was_deposed_is_left_for_the_one_that_takes_writes() {
     let (first, second) =
         (Cluster::start(&["cluster_name=first"]), Cluster::start(&["cluster_name=second"]));
-    let (who, place) = first.url().split_once('@').unwrap();
+    let (who, _) = first.url().split_once('@').unwrap();
     let password = who.rsplit_once(':').unwrap().1;
     let other = open(&second).await;
     let set = format!("ALTER ROLE postgres PASSWORD '{password}'");
     other.db.exclusive().await.unwrap().batch_execute(&set).await.unwrap();
-    let place = place.strip_suffix("/postgres").unwrap();
-    let both = format!("{who}@{place},{}", second.url().split_once('@').unwrap().1);
-    let url = DatabaseUrl::parse(&both).unwrap();
+    let url = both(&first, &second);
     let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap();
     store.db.rows(By::Server, &WRITE, &[&"before"]).await.unwrap();
 

@@ -98,7 +98,7 @@ async fn long_writes_and_the_changes_of_one_account_have_a_share_of_the_connecti
     let (store, _database) = store().await;
     let callers = join_all(["a", "b", "c", "d"].map(|name| caller(&store, name))).await;
     let long = Some(store.db.long_limit);
-    // Of the eleven connections, all long writes have three, and one account has six.
+    // Of the twelve connections, all long writes have three, and one account has six.
     for (long, by, at_once) in [(long, &callers[..], 3), (None, &callers[..1], 6)] {
         let tasks = (0..40).map(|number| {
             let (store, caller) = (store.clone(), by[number % by.len()].clone());
