@@ -37,19 +37,17 @@ pub(crate) async fn sign_in_form(api: &Api, request: Request<'_>) -> HandlerResu
 
 /// `POST /sign-in`. The session gets a new id, whatever cookie the browser had.
 pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResult {
-    let Request { parts, peer, .. } = request;
+    let parts = request.parts;
     api.site.check_source(parts)?;
     let form = request.body(OPEN_FORM).await?;
     let entered = Entered::parse(&form);
     let mut codes = entered.all("code");
     // Of two it would not be clear which one counts.
     let code = codes.next().filter(|_| codes.next().is_none()).and_then(SecretToken::read);
-    let Some(code) = code else { return Err(api.attempts.wrong(peer).into()) };
+    let code = code.ok_or(AuthError::WrongCode)?;
     let (token, browser) = (SecretToken::make(), browser(&parts.headers));
     let session = api.store.sign_in(code.digest(), token.digest(), browser.as_deref()).await?;
-    if session.is_none() {
-        return Err(api.attempts.wrong(peer).into());
-    }
+    session.ok_or(AuthError::WrongCode)?;
     let next = return_page(entered.value("next")).unwrap_or_default();
     redirect(&api.site, next, Some(api.site.set_cookies(Some(&token))?))
 }
