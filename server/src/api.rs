@@ -41,7 +41,7 @@ use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
 use crate::http::path::PathParams;
-use crate::http::rates::{Attempts, Rates};
+use crate::http::rates::Rates;
 use crate::http::response::{self, Response};
 use crate::http::validate::{Form, json_fields};
 use crate::limits::{MEMORY_SHARE_DIVISOR, READINESS_TIMEOUT};
@@ -78,8 +78,6 @@ pub struct Api {
     pub assets: Assets,
     pub slots: Slots,
     pub site: Site,
-    /// Wrong sign-in codes of the last minute.
-    pub attempts: Arc<Attempts>,
     /// The pages with the results of forms, by the token in each form: sending one again does nothing
     /// again. A server remembers its own only, so two servers may carry out the same form.
     #[cfg(feature = "dashboard")]

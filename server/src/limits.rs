@@ -9,10 +9,6 @@ use std::time::Duration;
 pub(crate) const CONNECTIONS_MAX: usize = 10_000;
 /// Connections that wait to be accepted.
 pub(crate) const LISTEN_BACKLOG: u32 = 1024;
-/// HTTP/2 control frames after each request and in each period, and one more per so many bytes sent.
-pub(crate) const CONTROL_FRAMES_MAX: usize = 1_000;
-pub(crate) const CONTROL_FRAMES_PERIOD: Duration = Duration::from_secs(20);
-pub(crate) const CONTROL_FRAME_BYTES: usize = 256;
 
 // How large and how slow may a request be, and what may it take?
 /// A request head of HTTP/1.1. S-80 promises 64 KiB, and that an address of more is 414.

@@ -24,7 +24,7 @@ use crate::generate::worker::output::large_outputs;
 use crate::generate::worker::pool::WorkerPool;
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
-use crate::http::rates::{Attempts, Rates};
+use crate::http::rates::Rates;
 use crate::quota::Quota;
 use crate::serve::listener::{ListenerLimits, ListenerQuotas, serve};
 use crate::serve::metrics::{Metrics, Readings};
@@ -280,7 +280,6 @@ pub async fn start(
         slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
         site: Site::new(&public, settings.cors_origin),
         rates: Arc::new(Rates::new(settings.rate_limit, clock.clone())),
-        attempts: Arc::new(Attempts::new(clock.clone())),
         #[cfg(feature = "dashboard")]
         replays: Arc::new(quick_cache::sync::Cache::new(4_096)),
         #[cfg(feature = "dashboard")]

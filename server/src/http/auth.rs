@@ -55,8 +55,6 @@ pub enum AuthError {
         "this sign-in code is not valid: it was used before, is older than 15 minutes, or was mistyped"
     )]
     WrongCode,
-    #[error("too many wrong sign-in codes; try again in {0} seconds")]
-    TooManyAttempts(u32),
     #[error("the API key could not be looked up")]
     Store(#[from] StoreError),
 }

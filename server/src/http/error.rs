@@ -100,8 +100,7 @@ impl ApiError {
             Self::Auth(AuthError::Store(error)) => {
                 store_problem(error, RequestTarget { writes: false, ..target })
             }
-            Self::Auth(AuthError::TooManyAttempts(seconds))
-            | Self::OverRate(OverRate { seconds, .. }) => {
+            Self::OverRate(OverRate { seconds, .. }) => {
                 own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, &seconds.to_string())
             }
             Self::Auth(_) | Self::Slot(_) => own_text(S::UNAUTHORIZED),

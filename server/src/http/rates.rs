@@ -6,8 +6,6 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::hash::Hash;
-use std::net::IpAddr;
 use std::str::FromStr;
 
 use http::{HeaderName, HeaderValue};
@@ -16,8 +14,6 @@ use parking_lot::Mutex;
 
 use crate::clock::Clock;
 use crate::domain::Caller;
-use crate::http::auth::AuthError;
-use crate::quota::Client;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const CURRENT: HeaderName = HeaderName::from_static("ratelimit");
@@ -83,8 +79,7 @@ impl fmt::Display for RateLimit {
 
 pub struct Rates {
     limits: Vec<RateLimit>,
-    /// By the id of the key or account.
-    windows: Windows<(RateLimit, i64)>,
+    windows: Windows,
 }
 
 impl Rates {
@@ -126,34 +121,17 @@ impl Rates {
     }
 }
 
-/// The wrong sign-in codes of each address, and of all together. A code cannot be guessed, and the
-/// right one is always accepted, so that nobody can lock out others: behind a proxy all clients have
-/// one address.
-#[derive(Debug)]
-pub struct Attempts(Windows<Client>);
-
-impl Attempts {
-    pub(crate) fn new(clock: Clock) -> Self {
-        Self(Windows::new(clock))
-    }
-
-    /// Counts a wrong code, and returns the answer to it.
-    pub(crate) fn wrong(&self, peer: IpAddr) -> AuthError {
-        let rate = |events| Rate { events, seconds: 60 };
-        let (left, refused) = self.0.count(&[(peer.into(), rate(10)), (Client::Server, rate(100))]);
-        let many = |at: usize| AuthError::TooManyAttempts(left[at].seconds);
-        refused.map_or(AuthError::WrongCode, many)
-    }
-}
-
 /// After so many new windows, ended ones are removed.
 const PRUNED_EVERY: usize = 1_000;
 
+/// What a window counts: the limit, and the id of the key or account.
+type Key = (RateLimit, i64);
+
 #[derive(Debug)]
-struct Windows<K> {
+struct Windows {
     clock: Clock,
     /// The end of each window, and its events.
-    open: Mutex<HashMap<K, (Timestamp, u32)>>,
+    open: Mutex<HashMap<Key, (Timestamp, u32)>>,
 }
 
 /// How many events of a key there may be in a time; or what is left of that, and for how long.
@@ -163,17 +141,17 @@ struct Rate {
     seconds: u32,
 }
 
-impl<K: Copy + Eq + Hash> Windows<K> {
+impl Windows {
     fn new(clock: Clock) -> Self {
         Self { clock, open: Mutex::default() }
     }
 
     /// Counts one event of each of these keys, unless one has had all of its rate. Returns what is
     /// left of each, and if the event was refused the one that is used up for longest.
-    fn count(&self, keys: &[(K, Rate)]) -> (Vec<Rate>, Option<usize>) {
+    fn count(&self, keys: &[(Key, Rate)]) -> (Vec<Rate>, Option<usize>) {
         let now = self.clock.now();
         let mut open = self.open.lock();
-        let window = |(key, rate): &(K, Rate)| {
+        let window = |(key, rate): &(Key, Rate)| {
             let end = now.checked_add(SignedDuration::from_secs(rate.seconds.into()));
             let end = end.unwrap_or(Timestamp::MAX);
             // One that ends later is of a time before the clock was set back.

@@ -6,7 +6,6 @@
 //! and a single timer per connection reads it.
 
 mod activity;
-mod frames;
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -28,7 +27,6 @@ use tokio::sync::watch;
 use tokio::time::{Instant, interval};
 
 use self::activity::{ConnectionActivity, IDLE, InFlight, TrackedStream};
-use self::frames::Frames;
 use crate::http::body;
 use crate::http::response::{Response, ResponseBody, ResponseBodyError};
 use crate::limits::CONNECTIONS_MAX;
@@ -122,7 +120,7 @@ pub(super) async fn serve_connection(
             Ok::<_, Infallible>(response.map(|body| tracked(body, in_flight)))
         })
     });
-    let stream = TrackedStream { stream, activity: activity.clone(), frames: Frames::new() };
+    let stream = TrackedStream { stream, activity: activity.clone() };
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), answer));
     let mut check = interval(CHECK_INTERVAL);
     let (mut draining, mut closing_since) = (false, None::<Instant>);

@@ -20,7 +20,6 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
 pub(crate) use self::readings::Readings;
-use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
@@ -41,7 +40,6 @@ const REFUSALS: &[&str] = &[
     "public_memory",
     "server_memory",
     "rate_limit",
-    "sign_in_attempts",
     "body_too_large",
     "body_too_slow",
 ];
@@ -142,7 +140,6 @@ fn refusal(error: &ApiError) -> Option<&'static str> {
             OverQuota::Server(_) => "server_memory",
         }),
         ApiError::OverRate(_) => Some("rate_limit"),
-        ApiError::Auth(AuthError::TooManyAttempts(_)) => Some("sign_in_attempts"),
         ApiError::Body(B::TooLarge(_) | B::Longer(_)) => Some("body_too_large"),
         ApiError::Body(B::TooSlow(_)) => Some("body_too_slow"),
         _ => None,

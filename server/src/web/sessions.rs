@@ -3,7 +3,6 @@
 //! The script of the sign-in copies a code from the fragment of a link into the form. It does not submit
 //! the form: somebody else's link would sign the reader in to that person's account unnoticed.
 
-use http::HeaderMap;
 use http::header::USER_AGENT;
 
 use super::prelude::*;
@@ -17,6 +16,8 @@ use crate::store::StoreError;
 
 pub(crate) const SIGN_IN: &str = "/sign-in";
 pub(crate) const SIGN_OUT: &str = "/sign-out";
+/// How much of `User-Agent` names the browser of a session.
+const BROWSER_CHARS: usize = 60;
 
 /// `GET /sign-in`. A link to it has the code in its fragment, which browsers send to nobody.
 pub(crate) async fn sign_in_form(api: &Api, request: Request<'_>) -> HandlerResult {
@@ -37,19 +38,19 @@ pub(crate) async fn sign_in_form(api: &Api, request: Request<'_>) -> HandlerResu
 
 /// `POST /sign-in`. The session gets a new id, whatever cookie the browser had.
 pub(crate) async fn sign_in(api: &Api, mut request: Request<'_>) -> HandlerResult {
-    let Request { parts, peer, .. } = request;
+    let parts = request.parts;
     api.site.check_source(parts)?;
     let form = request.body(OPEN_FORM).await?;
     let entered = Entered::parse(&form);
     let mut codes = entered.all("code");
     // Of two it would not be clear which one counts.
     let code = codes.next().filter(|_| codes.next().is_none()).and_then(SecretToken::read);
-    let Some(code) = code else { return Err(api.attempts.wrong(peer).into()) };
-    let (token, browser) = (SecretToken::make(), browser(&parts.headers));
-    let session = api.store.sign_in(code.digest(), token.digest(), browser.as_deref()).await?;
-    if session.is_none() {
-        return Err(api.attempts.wrong(peer).into());
-    }
+    let code = code.ok_or(AuthError::WrongCode)?;
+    let token = SecretToken::make();
+    let agent = parts.headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok());
+    let browser = agent.map(|agent| agent.get(..BROWSER_CHARS).unwrap_or(agent));
+    let session = api.store.sign_in(code.digest(), token.digest(), browser).await?;
+    session.ok_or(AuthError::WrongCode)?;
     let next = return_page(entered.value("next")).unwrap_or_default();
     redirect(&api.site, next, Some(api.site.set_cookies(Some(&token))?))
 }
@@ -113,56 +114,4 @@ pub(crate) async fn end(visit: Visit<'_>) -> HandlerResult {
         visit.store().end_session(&visit.caller, id).await?;
     }
     visit.done("sessions", "sessions-ended")
-}
-
-/// What tells browsers apart in `User-Agent`, the most telling first.
-const BROWSERS: [(&str, &str); 7] = [
-    ("Edg", "Edge"),
-    ("OPR/", "Opera"),
-    ("Firefox/", "Firefox"),
-    ("FxiOS/", "Firefox"),
-    ("CriOS/", "Chrome"),
-    ("Chrome/", "Chrome"),
-    ("Safari/", "Safari"),
-];
-const SYSTEMS: [(&str, &str); 6] = [
-    ("Android", "Android"),
-    ("iPhone", "iOS"),
-    ("iPad", "iOS"),
-    ("Windows", "Windows"),
-    ("Mac OS X", "macOS"),
-    ("Linux", "Linux"),
-];
-
-/// The browser of a request in a few words, such as "Firefox on Linux".
-fn browser(headers: &HeaderMap) -> Option<String> {
-    let agent = headers.get(USER_AGENT)?.to_str().ok()?;
-    let find = |all: &[(&str, &'static str)]| {
-        all.iter().find(|(part, _)| agent.contains(part)).map(|(_, name)| *name)
-    };
-    match (find(&BROWSERS), find(&SYSTEMS)) {
-        (Some(browser), Some(system)) => Some(format!("{browser} on {system}")),
-        (browser, system) => browser.or(system).map(ToOwned::to_owned),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use http::HeaderValue;
-
-    use super::*;
-
-    #[test]
-    fn a_browser_is_named_in_a_few_words() {
-        for (agent, expected) in [
-            ("Mozilla/5.0 (X11; Linux) Gecko/20100101 Firefox/143.0", Some("Firefox on Linux")),
-            ("Mozilla/5.0 (Windows NT) Chrome/141 Safari/537 Edg/141", Some("Edge on Windows")),
-            ("Mozilla/5.0 (iPhone; like Mac OS X) Safari/604.1", Some("Safari on iOS")),
-            ("<script>", None),
-        ] {
-            let agent = HeaderMap::from_iter([(USER_AGENT, HeaderValue::from_static(agent))]);
-            assert_eq!(browser(&agent).as_deref(), expected);
-        }
-        assert_eq!(browser(&HeaderMap::new()), None);
-    }
 }

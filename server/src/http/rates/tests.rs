@@ -92,14 +92,3 @@ fn other_texts_are_no_rate_limits() {
         assert!(text.parse::<RateLimit>().is_err(), "{text}");
     }
 }
-
-#[test]
-fn an_address_has_ten_wrong_codes_in_a_minute_and_all_have_a_hundred() {
-    let attempts = Attempts::new(Clock::System);
-    let wrong = |address: u32| format!("{:?}", attempts.wrong(Ipv4Addr::from(address).into()));
-    for address in 0..10 {
-        assert!((0..10).all(|_| wrong(address) == "WrongCode"), "{address}");
-        assert_eq!(wrong(address), "TooManyAttempts(60)", "{address}");
-    }
-    assert_eq!(wrong(99), "TooManyAttempts(60)");
-}

@@ -13,7 +13,6 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::ListenerLimits;
-use super::frames::Frames;
 use crate::limits::{HEAD_BYTES_FREE, HEAD_BYTES_MAX};
 use crate::quota::{OverQuota, Permit, Quota};
 
@@ -143,7 +142,6 @@ impl Drop for InFlight {
 pub(super) struct TrackedStream {
     pub(super) stream: TcpStream,
     pub(super) activity: Arc<Mutex<ConnectionActivity>>,
-    pub(super) frames: Frames,
 }
 
 impl AsyncRead for TrackedStream {
@@ -154,12 +152,9 @@ impl AsyncRead for TrackedStream {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.stream).poll_read(context, buffer);
-        let read = &buffer.filled()[before..];
-        if !read.is_empty() {
-            self.activity.lock().read(read.len()).map_err(io::Error::other)?;
-            if !self.frames.read(read) {
-                return Poll::Ready(Err(io::Error::other("too many HTTP/2 control frames")));
-            }
+        let read = buffer.filled().len() - before;
+        if read > 0 {
+            self.activity.lock().read(read).map_err(io::Error::other)?;
         }
         outcome
     }
@@ -191,9 +186,6 @@ impl AsyncWrite for TrackedStream {
             Pin::new(&mut self.stream).poll_write_vectored(context, buffers)
         };
         self.activity.lock().wrote(&outcome);
-        if let Poll::Ready(Ok(bytes)) = outcome {
-            self.frames.wrote(bytes);
-        }
         outcome
     }
 
