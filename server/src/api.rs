@@ -12,6 +12,7 @@ pub(crate) mod import;
 pub(crate) mod keys;
 pub(crate) mod openapi;
 pub(crate) mod prompts;
+pub(crate) mod route;
 pub(crate) mod vaults;
 pub(crate) mod view;
 
@@ -20,19 +21,19 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::future::join;
-use http::StatusCode;
 use http::request::Parts;
+use http::{Extensions, StatusCode};
 use hyper::body::Incoming;
 use serde_json::json;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use self::openapi::Document;
+use self::route::Middleware;
 use self::view::View;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::blobs::{BlobError, Blobs};
-#[cfg(feature = "dashboard")]
 use crate::clock::Clock;
 use crate::domain::{AssetName, Vendor};
 use crate::generate::submit::Submitter;
@@ -41,7 +42,6 @@ use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::http::error::ApiError;
 use crate::http::path::PathParams;
-use crate::http::rates::Rates;
 use crate::http::response::{self, Response};
 use crate::http::validate::{Form, json_fields};
 use crate::limits::{MEMORY_SHARE_DIVISOR, READINESS_TIMEOUT};
@@ -78,18 +78,13 @@ pub struct Api {
     pub assets: Assets,
     pub slots: Slots,
     pub site: Site,
-    /// The pages with the results of forms, by the token in each form: sending one again does nothing
-    /// again. A server remembers its own only, so two servers may carry out the same form.
-    #[cfg(feature = "dashboard")]
-    pub replays: Arc<quick_cache::sync::Cache<(crate::domain::AccountId, [u8; 32]), String>>,
-    /// For the age of what pages show.
-    #[cfg(feature = "dashboard")]
     pub clock: Clock,
     /// For the bodies of requests and responses of accounts, and for those without an account.
     pub memory: Quota,
     pub public_memory: Quota,
-    /// Requests of keys and accounts in the current windows.
-    pub rates: Arc<Rates>,
+    pub middleware: Arc<dyn Middleware>,
+    /// What handlers of other modules need.
+    pub extensions: Extensions,
     /// Cancelled when the listener is asked to stop. The server still answers requests.
     pub draining: CancellationToken,
     pub openapi: Document,
@@ -136,7 +131,7 @@ impl Request<'_> {
     }
 
     /// The asset that the path names.
-    fn asset(&self) -> Option<AssetName> {
+    pub(crate) fn asset(&self) -> Option<AssetName> {
         AssetName::parse(&self.params.text(0)?)
     }
 }

@@ -7,7 +7,7 @@ mod error;
 mod folder;
 #[cfg(feature = "s3")]
 mod s3;
-mod setting;
+pub(crate) mod setting;
 #[cfg(feature = "dashboard")]
 pub(crate) mod thumbnail;
 mod upload;
@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
+use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
@@ -29,14 +30,15 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 pub(crate) use self::error::BlobError;
-pub use self::setting::BlobSetting;
 pub(crate) use self::upload::Upload;
+use self::upload::blocking;
 use crate::domain::AssetName;
 use crate::limits::{
-    BLOBS_TIMEOUT, FOLDER_DOWNLOAD_BYTES, S3_CONFIRM_TIMEOUT, S3_DOWNLOAD_BYTES, S3_RATE_MIN,
-    S3_UPLOAD_BYTES_MAX,
+    BLOBS_CHECK_EVERY, BLOBS_TIMEOUT, FOLDER_DOWNLOAD_BYTES, S3_CONFIRM_TIMEOUT, S3_DOWNLOAD_BYTES,
+    S3_RATE_MIN, S3_UPLOAD_BYTES_MAX,
 };
 use crate::quota::Quota;
+use crate::store::Cause;
 
 /// The object whose text tells one store from another. `/readyz` asks for it.
 const MARK: &str = ".promptarium";
@@ -87,6 +89,24 @@ impl Blobs {
         Self::over(InMemory::new())
     }
 
+    /// A store in a folder, which is created if it is absent.
+    ///
+    /// # Errors
+    /// If nothing can be written there.
+    pub fn in_folder(path: &std::path::Path) -> Result<Self, Cause> {
+        // Relative only if there is no working directory.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let address = format!("file:{}", path.display());
+        folder::open(&path).map_err(|error| {
+            format!(
+                "{address}: nothing can be written there ({error}); name a folder that this user \
+                 may write"
+            )
+        })?;
+        let store = LocalFileSystem::new_with_prefix(&path).map_err(BlobError::from)?;
+        Ok(Self::new(store.with_fsync(true), Place::Folder(path.into()), address))
+    }
+
     /// Stores files in any object store that supports [`PutMode::Create`].
     pub fn over(store: impl ObjectStore) -> Self {
         Self::new(store, Place::Memory, "memory:".into())
@@ -131,6 +151,34 @@ impl Blobs {
         let mut config = ThrottleConfig::default();
         (config.wait_put_per_call, config.wait_get_per_call) = (put, get);
         Self::over(ThrottledStore::new(InMemory::new(), config))
+    }
+
+    /// Checks that the store works now, or did a moment ago.
+    pub(crate) async fn check(&self) -> Result<(), BlobError> {
+        let mut last = self.last_check.clone().lock_owned().await;
+        if last.is_some_and(|last| last.elapsed() < BLOBS_CHECK_EVERY) {
+            return Ok(());
+        }
+        let this = self.clone();
+        // The task has the lock and runs on when its caller stops waiting: several checks of a
+        // folder that hangs would each block a thread.
+        let check = tokio::spawn(async move {
+            this.probe().await?;
+            *last = Some(Instant::now());
+            Ok(())
+        });
+        check.await.unwrap_or_else(|error| Err(BlobError::text(error.to_string())))
+    }
+
+    /// Writes a small file into a folder, or asks an object store for its mark.
+    pub(super) async fn probe(&self) -> Result<(), BlobError> {
+        if let Some(root) = self.root() {
+            return blocking(move || Ok(folder::check(&root)?)).await;
+        }
+        match self.store.head(&Path::from(MARK)).await {
+            Err(Error::NotFound { .. }) if matches!(self.place, Place::Memory) => Ok(()),
+            found => Ok(found.map(|_| ())?),
+        }
     }
 
     /// Puts a whole file under a name that has none, in one step: of several concurrent calls

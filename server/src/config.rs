@@ -17,9 +17,10 @@ use self::args::Cli;
 pub(crate) use self::args::{CliCommand, Settings, command as command_line};
 pub(crate) use self::commands::{AccountCommand, AdminCommand, KeyCommand, SessionCommand};
 use self::input::Input;
+pub(crate) use self::values::LogFormat;
 use self::values::ProviderKind;
-pub(crate) use self::values::{LogFormat, SeedKey};
-use crate::blobs::BlobSetting;
+use crate::blobs::setting::BlobSetting;
+use crate::domain::SeedKey;
 use crate::generate::JobSettings;
 use crate::generate::queue::QueueSetting;
 use crate::serve::listener::ListenerLimits;
@@ -88,23 +89,33 @@ impl Config {
 
     /// Checks what depends on several settings.
     fn check(&mut self, command: &CliCommand) -> Result<(), String> {
-        let connections = self.settings.database_pool;
-        match (&mut self.settings.database_url, command) {
-            (Some(url), _) => {
-                url.connections = connections.unwrap_or(url.connections);
-                self.blobs = BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into());
+        #[cfg(feature = "postgres")]
+        match (&mut self.settings.database_url, self.settings.database_pool) {
+            (Some(url), connections) => url.connections = connections.unwrap_or(url.connections),
+            (None, Some(_)) if *command == CliCommand::Serve => {
+                return Err(self.fault("database_pool", "needs --database-url"));
             }
-            (None, CliCommand::Admin(command)) => {
+            (None, _) => {}
+        }
+        match command {
+            _ if self.has_database() => {
+                self.blobs = BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into())
+            }
+            CliCommand::Admin(_) if cfg!(not(feature = "postgres")) => {
+                return Err(
+                    "this command needs the feature `postgres`, and this program was built \
+                            without it"
+                        .to_owned(),
+                );
+            }
+            CliCommand::Admin(command) => {
                 let mut problem = "missing; set it or PROMPTARIUM_DATABASE_URL".to_owned();
                 if matches!(command, AdminCommand::SignIn { .. }) {
                     problem += ". A server in memory prints a new link when it gets SIGUSR1";
                 }
                 return Err(format!("--database-url: {problem}"));
             }
-            (None, CliCommand::Serve) if connections.is_some() => {
-                return Err(self.fault("database_pool", "needs --database-url"));
-            }
-            (None, _) => {}
+            _ => {}
         }
         if *command == CliCommand::Serve {
             self.provider = self.provider()?;
@@ -134,6 +145,14 @@ impl Config {
             }
         };
         Err(self.fault("provider", problem))
+    }
+
+    /// Whether data are in a database.
+    pub(crate) const fn has_database(&self) -> bool {
+        #[cfg(feature = "postgres")]
+        return self.settings.database_url.is_some();
+        #[cfg(not(feature = "postgres"))]
+        return false;
     }
 
     /// What to log, by default from this level on.

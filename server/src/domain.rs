@@ -11,8 +11,10 @@ mod deployment;
 mod generation;
 mod records;
 mod search;
+mod seed_key;
 mod session;
 
 pub use self::{
-    api_key::*, asset::*, deployment::*, generation::*, records::*, search::*, session::*,
+    api_key::*, asset::*, deployment::*, generation::*, records::*, search::*, seed_key::*,
+    session::*,
 };

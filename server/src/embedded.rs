@@ -1,22 +1,23 @@
 //! A server inside another program, for tests and examples.
 
-use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures::future::BoxFuture;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::clock::Clock;
-use crate::config::{Config, SeedKey};
-use crate::domain::{NewKey, PublicUrl, Scopes};
+use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, Vendor};
 use crate::generate::Provider;
-use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, SignInLinks};
-use crate::store::{Cause, DatabaseError, StoreError};
+use crate::serve::listener::ListenerLimits;
+use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, ServiceSettings, SignInLinks};
+use crate::store::{Cause, Store, StoreError};
 
-/// The same for all embedded servers. Files are in memory also beside a database.
-const FLAGS: [&str; 3] = ["--blob-store=memory:", "--drain-delay=0", "--drain-timeout=5"];
+/// How long requests in flight may take at the stop.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A server on a free loopback port. It stops when dropped. By default it is in memory and has
 /// data of its own, so that tests with a server each are independent.
@@ -43,13 +44,21 @@ pub struct EmbeddedServer {
 }
 
 /// Settings of an [`EmbeddedServer`]; see [`EmbeddedServer::builder`].
-#[derive(Clone, Default)]
+#[derive(Clone)]
 #[must_use = "nothing runs until `start`"]
 pub struct EmbeddedServerBuilder {
-    /// Flags of the program, with their values.
-    flags: Vec<String>,
+    settings: ServiceSettings,
+    seeds: Vec<String>,
+    public_url: Option<PublicUrl>,
+    /// What is wrong with a setting.
+    problem: Option<String>,
+    open_store: Option<OpenStore>,
     parts: ServiceParts,
 }
+
+/// Opens the store of a server that has this clock.
+pub(crate) type OpenStore =
+    Arc<dyn Fn(Clock) -> BoxFuture<'static, Result<Arc<dyn Store>, EmbedError>> + Send + Sync>;
 
 /// Why an [`EmbeddedServer`] did not start.
 #[derive(Debug, thiserror::Error)]
@@ -70,16 +79,6 @@ pub enum EmbedError {
 }
 
 impl EmbeddedServer {
-    /// Starts a server with one account and one key that may do everything.
-    pub async fn start() -> Result<Self, EmbedError> {
-        Self::builder().start().await
-    }
-
-    /// A builder; every setting is optional.
-    pub fn builder() -> EmbeddedServerBuilder {
-        EmbeddedServerBuilder::default()
-    }
-
     /// Base URL of the API, such as `http://127.0.0.1:40123/api/v1`.
     pub fn base_url(&self) -> &str {
         &self.base_url
@@ -118,9 +117,28 @@ impl EmbeddedServer {
 }
 
 impl EmbeddedServerBuilder {
-    fn set(mut self, flag: &str, value: impl Display) -> Self {
-        self.flags.retain(|given| !given.starts_with(&format!("{flag}=")));
-        self.flags.push(format!("{flag}={value}"));
+    /// A server in memory that has these parts.
+    pub(crate) fn with_parts(parts: ServiceParts) -> Self {
+        let (settings, seeds) = (ServiceSettings::default(), Vec::new());
+        Self { settings, seeds, public_url: None, problem: None, open_store: None, parts }
+    }
+
+    pub(crate) fn open_store(mut self, open: OpenStore) -> Self {
+        self.open_store = Some(open);
+        self
+    }
+
+    /// Sets a value, or remembers for the start what is wrong with it.
+    fn set<T>(
+        mut self,
+        name: &str,
+        value: Result<T, &str>,
+        set: impl FnOnce(&mut Self, T),
+    ) -> Self {
+        match value {
+            Ok(value) => set(&mut self, value),
+            Err(problem) => self.problem = Some(format!("{name}: the value {problem}")),
+        }
         self
     }
 
@@ -128,18 +146,20 @@ impl EmbeddedServerBuilder {
     /// `promptarium_live_a1_s3cret=alice:prompts:write`. Without scopes the key has all of
     /// them; `:none` gives it none, `:revoked` makes it a revoked key.
     pub fn seed_key(mut self, seed: impl Into<String>) -> Self {
-        self.flags.push(format!("--seed-key={}", seed.into()));
+        self.seeds.push(seed.into());
         self
     }
 
     /// The prefix of API keys; `promptarium` unless it is set.
     pub fn vendor(self, vendor: impl Into<String>) -> Self {
-        self.set("--vendor", vendor.into())
+        let vendor = vendor.into();
+        self.set("vendor", Vendor::new(&vendor), |this, vendor| this.settings.vendor = vendor)
     }
 
     /// The prefix of model ids; `local` unless it is set.
     pub fn model_namespace(self, namespace: impl Into<String>) -> Self {
-        self.set("--model-namespace", namespace.into())
+        let namespace = ModelNamespace::new(&namespace.into());
+        self.set("model_namespace", namespace, |this, new| this.settings.model_namespace = new)
     }
 
     /// The server's clock.
@@ -153,14 +173,6 @@ impl EmbeddedServerBuilder {
     pub fn store(mut self, store: Arc<dyn crate::store::Store>) -> Self {
         self.parts.store = Some(store);
         self
-    }
-
-    /// Uses this PostgreSQL database, `postgres://user:password@host/name`, and migrates its
-    /// schema. Servers of one database share all data and the signing key. Without a seeded key
-    /// each server creates one in the account `default`. Files stay in this server's memory.
-    #[cfg(feature = "postgres")]
-    pub fn database_url(self, url: impl Into<String>) -> Self {
-        self.set("--database-url", url.into())
     }
 
     /// Uses this provider instead of the built-in one.
@@ -177,14 +189,16 @@ impl EmbeddedServerBuilder {
     }
 
     /// Number of generations processed at once. With 0 they stay queued.
-    pub fn workers(self, workers: usize) -> Self {
-        self.set("--workers", workers)
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.settings.jobs.workers = workers;
+        self
     }
 
     /// The URL at which clients reach the server, without `/api/v1`; by default the listener's.
     /// Servers of one database use the same URL.
     pub fn public_url(self, url: impl Into<String>) -> Self {
-        self.set("--public-url", url.into())
+        let url = PublicUrl::parse(&url.into());
+        self.set("public_url", url, |this, url| this.public_url = Some(url))
     }
 
     /// Starts the server on the current Tokio runtime.
@@ -192,23 +206,33 @@ impl EmbeddedServerBuilder {
     /// # Errors
     /// If a setting is not valid, the database cannot be used, or no port is free.
     pub async fn start(self) -> Result<EmbeddedServer, EmbedError> {
-        let flags = FLAGS.map(str::to_owned).into_iter().chain(self.flags);
-        let mut config = Config::of_flags(flags).map_err(EmbedError::Setting)?;
-        let (api_key, limits) = (api_key(&mut config), config.limits());
+        if let Some(problem) = self.problem {
+            return Err(EmbedError::Setting(problem));
+        }
+        let mut settings = self.settings;
+        let seeds = SeedKey::parse_all(&self.seeds, &settings.vendor);
+        let problem = |problem| EmbedError::Setting(format!("seed_key: {problem}"));
+        settings.seeds = seeds.map_err(problem)?;
+        let api_key = api_key(&mut settings, &self.seeds);
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
         let local_addr = listener.local_addr()?;
-        let public = config.settings.public_url.clone();
-        let public = public.unwrap_or_else(|| PublicUrl::of_listener(local_addr));
+        let public = self.public_url.unwrap_or_else(|| PublicUrl::of_listener(local_addr));
         let base_url = public.base_url();
-        let service = start::start(config, public, self.parts).await.map_err(|cause| {
-            let is_database = cause.is::<DatabaseError>() || cause.is::<StoreError>();
-            if is_database { EmbedError::Database(cause) } else { EmbedError::Start(cause) }
+        let mut parts = self.parts;
+        if let Some(open) = self.open_store {
+            parts.store = Some(open(parts.clock.clone()).await?);
+        }
+        let service = start::start(settings, public, parts).await.map_err(|cause| {
+            let is_store = cause.is::<StoreError>();
+            if is_store { EmbedError::Database(cause) } else { EmbedError::Start(cause) }
         })?;
         let sign_in = service.sign_in.clone();
         let (stop, stopped) = oneshot::channel();
         let serving = AbortOnDropHandle::new(tokio::spawn(async move {
             // It fails only where this task is aborted.
             let stopped = async { stopped.await.unwrap_or_default() };
+            let (drain_delay, drain_timeout) = (Duration::ZERO, DRAIN_TIMEOUT);
+            let limits = ListenerLimits { drain_delay, drain_timeout, ..ListenerLimits::default() };
             service.serve(listener, limits, stopped).await;
         }));
         Ok(EmbeddedServer { base_url, local_addr, api_key, sign_in, serving, stop })
@@ -216,15 +240,14 @@ impl EmbeddedServerBuilder {
 }
 
 /// The key that [`EmbeddedServer::api_key`] returns. Without seeds one is generated.
-fn api_key(config: &mut Config) -> String {
-    let texts = &config.settings.seed_key;
+fn api_key(settings: &mut ServiceSettings, texts: &[String]) -> String {
     if texts.is_empty() {
-        let generated = config.settings.vendor.make();
+        let generated = settings.vendor.make();
         let key = NewKey::new(&generated, Scopes::ALL);
-        config.seeds.push(SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key });
+        settings.seeds.push(SeedKey { account: DEFAULT_ACCOUNT.to_owned(), key });
         return generated.expose().to_owned();
     }
-    let usable = config.seeds.iter().zip(texts).filter(|(seed, _)| !seed.key.revoked);
+    let usable = settings.seeds.iter().zip(texts).filter(|(seed, _)| !seed.key.revoked);
     // `max_by_key` returns the last of equal ones.
     let best = usable.rev().max_by_key(|(seed, _)| seed.key.scopes.prompts_write);
     best.and_then(|(_, text)| text.split_once('=')).map_or("", |(key, _)| key).to_owned()

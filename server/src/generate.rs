@@ -25,7 +25,9 @@ use sha2::{Digest, Sha256};
 
 use crate::blobs::BlobError;
 use crate::domain::{GenerationRequest, ProviderTicket};
-use crate::limits::PROVIDER_REASON_CHARS_MAX;
+use crate::limits::{
+    JOB_KEEP_DAYS, JOB_RETRY_HOURS, OUTPUT_MAX_MIB, PROVIDER_REASON_CHARS_MAX, WORKERS_DEFAULT,
+};
 
 /// Generates images and videos.
 #[async_trait]
@@ -170,6 +172,17 @@ pub(crate) struct JobSettings {
     pub keep_days: usize,
     /// MiB of the largest output that is downloaded.
     pub output_max_mib: usize,
+}
+
+impl Default for JobSettings {
+    fn default() -> Self {
+        Self {
+            workers: WORKERS_DEFAULT,
+            retry_hours: JOB_RETRY_HOURS,
+            keep_days: JOB_KEEP_DAYS,
+            output_max_mib: OUTPUT_MAX_MIB,
+        }
+    }
 }
 
 /// What became of generations, for the metrics.

@@ -3,8 +3,7 @@
     not(feature = "test-support"),
     expect(unreachable_pub, reason = "some items are reachable through `test_support` only")
 )]
-// What is left out without a feature has its replacement in a file `absent.rs`. This is the one place
-// that allows for what only the features use.
+// This is the one place that allows for what only the features use.
 #![cfg_attr(
     not(all(
         feature = "dashboard",
@@ -15,15 +14,16 @@
     allow(dead_code, unused_imports, reason = "for the features that are off")
 )]
 
-mod embedded;
+mod program;
 mod run;
 
 mod config;
+mod embedded;
 mod start;
 
 mod serve;
 
-#[cfg_attr(not(feature = "dashboard"), path = "web/absent.rs")]
+#[cfg(feature = "dashboard")]
 mod web;
 
 mod api;
@@ -51,18 +51,21 @@ mod quota;
 #[cfg(feature = "test-support")]
 pub mod test_support {
     pub use crate::api::openapi::document as openapi_document;
-    pub use crate::blobs::{BlobSetting, Blobs};
+    pub use crate::blobs::Blobs;
     pub use crate::config::Config;
     pub use crate::domain::{BASE_PATH, ModelNamespace, PublicUrl};
     pub use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
     pub use crate::http::response::{Response, ResponseBody, ResponseBodyError};
+    pub use crate::program::start;
     pub use crate::serve::listener::{HttpService, ListenerLimits, serve};
     pub use crate::serve::routes::{Routes, table as route_table};
     pub use crate::serve::service::{ApiService, check_host};
-    pub use crate::start::{Service, ServiceParts, start};
+    pub use crate::start::Service;
     pub use crate::store::memory::MemoryStore;
     pub use crate::store::postgres::scratch::ScratchDatabase;
     pub use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
+    #[cfg(feature = "dashboard")]
+    pub use crate::web::routes::table as page_table;
 }
 
 pub use self::clock::{Clock, ManualClock};

@@ -1,6 +1,5 @@
 //! The program: reads the configuration, then serves until a signal, or runs one command.
 
-#[cfg(feature = "postgres")]
 mod commands;
 mod health;
 mod log;
@@ -13,6 +12,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use futures::StreamExt;
 use tokio_util::sync::CancellationToken;
@@ -22,12 +22,13 @@ use self::ready::ReadyLine;
 use self::signals::signals;
 use self::socket::bind;
 use crate::api::openapi;
-use crate::blobs::BlobSetting;
+use crate::blobs::setting::BlobSetting;
 use crate::config::{CliCommand, Config, ConfigError, command_line};
 use crate::domain::{BASE_PATH, GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
-use crate::serve::metrics::serve_metrics;
-use crate::start::{self, Service, ServiceParts, SignInLinks};
+use crate::program;
+use crate::serve::metrics::{Metrics, serve_metrics};
+use crate::start::{Service, SignInLinks};
 
 /// Requests in flight were cut off at the end of the drain timeout.
 const EXIT_CUT_OFF: u8 = 1;
@@ -67,14 +68,10 @@ fn execute(config: Config, command: CliCommand) -> Result<ExitCode, Failure> {
             let _log = log::init(&config, LevelFilter::INFO);
             return block_on(serve_until_signal(config));
         }
-        #[cfg(feature = "postgres")]
         CliCommand::Admin(command) => {
             let _log = log::init(&config, LevelFilter::WARN);
             return block_on(commands::run(&config, command));
         }
-        // It needs a database, of which no address is accepted.
-        #[cfg(not(feature = "postgres"))]
-        CliCommand::Admin(command) => drop(command),
         CliCommand::Health => return health::run(&config),
         CliCommand::Openapi => {
             let s = &config.settings;
@@ -129,7 +126,7 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     };
     let files_in_memory = config.blobs == BlobSetting::Memory;
     // The port refuses connections until then: migrations may take long.
-    let service = tokio::select! {
+    let (service, metrics) = tokio::select! {
         service = Box::pin(open_service(config, address)) => service?,
         _ = stop_signals.next() => {
             tracing::info!("stopped before it was ready");
@@ -137,11 +134,11 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
         }
     };
     let listener = listen()?;
-    if let (Some((address, listen)), Some(metrics)) = (admin, service.app.metrics.clone()) {
+    if let (Some((address, listen)), Some(metrics)) = (admin, metrics) {
         tracing::info!(address = address.to_string(), "serving metrics");
         tokio::spawn(serve_metrics(listen()?, metrics));
     }
-    let has_pages = cfg!(feature = "dashboard");
+    let has_pages = service.app.pages.is_some();
     let root = service.app.api.base_url.trim_end_matches(BASE_PATH);
     let dashboard_url = has_pages.then(|| format!("{root}/"));
     let with_link = has_pages && service.account_is_new;
@@ -185,7 +182,10 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
 }
 
 /// Opens the stores and starts the workers.
-async fn open_service(config: Config, local: SocketAddr) -> Result<Service, String> {
+async fn open_service(
+    config: Config,
+    local: SocketAddr,
+) -> Result<(Service, Option<Arc<Metrics>>), String> {
     let settings = &config.settings;
     let public = settings.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(local));
     if settings.public_url.is_none() && !local.ip().is_loopback() {
@@ -196,13 +196,12 @@ async fn open_service(config: Config, local: SocketAddr) -> Result<Service, Stri
              to the address that clients and browsers open"
         );
     }
-    if settings.database_url.is_some() && config.blobs == BlobSetting::Memory {
+    if config.has_database() && config.blobs == BlobSetting::Memory {
         tracing::warn!(
             "files are in memory and will be lost at the next stop, unlike the database"
         );
     }
-    let service = start::start(config, public, ServiceParts::default()).await;
-    service.map_err(|error| error_chain(&*error))
+    program::start(config, public).await.map_err(|error| error_chain(&*error))
 }
 
 /// A new sign-in link. A failure is logged: the server works without.

@@ -1,71 +1,84 @@
-//! Assembles a service: store, seeded keys, blob store, provider, routes and workers.
-//!
-//! The program and the embedded server both use it.
+//! Assembles a service: store, seeded keys, blob store, provider, routes and workers. Without
+//! parts from outside everything is in memory.
 
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
 use crate::api::openapi::{self, Document};
+use crate::api::route::{Middleware, Pages, Route};
 use crate::api::{Api, memory_quotas};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::clock::Clock;
-use crate::config::{Config, SeedKey};
-use crate::domain::{GeneratedKey, NewKey, PublicUrl, Scopes, SecretToken, SigningKey};
-use crate::error_chain::error_chain;
-use crate::generate::Provider;
+use crate::domain::{
+    GeneratedKey, ModelNamespace, NewKey, PublicUrl, Scopes, SecretToken, SeedKey, SigningKey,
+    Vendor,
+};
 use crate::generate::local::{LocalProvider, PAINTERS};
-use crate::generate::queue::QueueSetting;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker::output::large_outputs;
 use crate::generate::worker::pool::WorkerPool;
+use crate::generate::{JobSettings, Provider};
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
-use crate::http::rates::Rates;
+use crate::limits::MEMORY_BUDGET_MIB;
 use crate::quota::Quota;
 use crate::serve::listener::{ListenerLimits, ListenerQuotas, serve};
-use crate::serve::metrics::{Metrics, Readings};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::memory::MemoryStore;
-use crate::store::postgres::PostgresStore;
-use crate::store::{Cause, DatabaseError, Store, StoreError};
+use crate::store::{Cause, Store, StoreError};
 
 /// The account that is created if no key is seeded.
 pub(crate) const DEFAULT_ACCOUNT: &str = "default";
 
-/// The given or the configured store, and the database if it is one.
-async fn open_store(
-    given: Option<Arc<dyn Store>>,
-    config: &Config,
-    clock: Clock,
-) -> Result<(Arc<dyn Store>, Option<PostgresStore>), Cause> {
-    let s = &config.settings;
-    let Some(url) = s.database_url.as_ref().filter(|_| given.is_none()) else {
-        let memory = || Arc::new(MemoryStore::new(clock).with_vaults_max(s.vaults_max)) as _;
-        return Ok((given.unwrap_or_else(memory), None));
-    };
-    let database = PostgresStore::open(url, s.migrate, clock).await;
-    let setting = config.source("database_url");
-    let problem = |error| DatabaseError(format!("{setting}: {}", error_chain(&error)));
-    let database = database.map_err(problem)?.with_vaults_max(s.vaults_max);
-    Ok((database.as_dyn(), Some(database)))
+/// What distinguishes one service from another.
+#[derive(Clone)]
+pub(crate) struct ServiceSettings {
+    pub(crate) vendor: Vendor,
+    pub(crate) model_namespace: ModelNamespace,
+    /// Keys that exist from the start.
+    pub(crate) seeds: Vec<SeedKey>,
+    /// By default one that the store remembers.
+    pub(crate) signing_key: Option<SigningKey>,
+    /// Bytes that the bodies of requests and responses may take.
+    pub(crate) memory_budget: usize,
+    pub(crate) jobs: JobSettings,
 }
 
-/// What replaces the parts that are configured, and the clock.
+impl Default for ServiceSettings {
+    fn default() -> Self {
+        Self {
+            vendor: Vendor::default(),
+            model_namespace: ModelNamespace::default(),
+            seeds: Vec::new(),
+            signing_key: None,
+            memory_budget: MEMORY_BUDGET_MIB << 20,
+            jobs: JobSettings::default(),
+        }
+    }
+}
+
+/// What replaces the parts in memory, and what is added to the API.
 #[derive(Clone, Default)]
-pub struct ServiceParts {
+pub(crate) struct ServiceParts {
     /// It has a clock of its own.
-    pub store: Option<Arc<dyn Store>>,
+    pub(crate) store: Option<Arc<dyn Store>>,
     /// The source of time.
-    pub clock: Clock,
+    pub(crate) clock: Clock,
     /// Of generations.
-    pub provider: Option<Arc<dyn Provider>>,
+    pub(crate) provider: Option<Arc<dyn Provider>>,
     /// The store of files.
-    pub blobs: Option<Blobs>,
+    pub(crate) blobs: Option<Blobs>,
+    /// Routes beside those of the API.
+    pub(crate) routes: Vec<Route>,
+    /// How pages fail, if there are pages.
+    pub(crate) pages: Option<Pages>,
+    /// What happens around each request.
+    pub(crate) middleware: Option<Arc<dyn Middleware>>,
 }
 
 /// A running service without a listener.
@@ -79,9 +92,12 @@ pub struct Service {
     pub sign_in: SignInLinks,
     /// Whether this start created the account of [`Service::sign_in`].
     pub account_is_new: bool,
-    submitter: Submitter,
+    /// What bounds the use of this service, for metrics.
+    pub(crate) quotas: Vec<Quota>,
+    pub(crate) listener: ListenerQuotas,
+    pub(crate) submitter: Submitter,
+    pub(crate) worker: Worker,
     workers: WorkerPool,
-    quotas: ListenerQuotas,
 }
 
 impl Service {
@@ -94,7 +110,7 @@ impl Service {
         stop: impl Future<Output = ()>,
     ) -> usize {
         if limits.connections_per_address == Some(0) {
-            let memory = &self.quotas.memory;
+            let memory = &self.listener.memory;
             memory.resize(memory.usage().total, usize::MAX);
         }
         let drain = self.app.api.draining.clone();
@@ -102,7 +118,7 @@ impl Service {
             stop.await;
             drain.cancel();
         };
-        let cut = serve(listener, self.app.clone(), limits, self.quotas.clone(), stop).await;
+        let cut = serve(listener, self.app.clone(), limits, self.listener.clone(), stop).await;
         self.stop().await;
         cut
     }
@@ -135,111 +151,72 @@ impl SignInLinks {
     }
 }
 
-/// Creates the seeded keys, or the first one: in a shared database only while it has no account.
-/// Returns the key that was made, the account of that or of the first seeded key, and whether this
-/// account is new.
+/// Creates the seeded keys, or the first one while there is no account. Returns the key that was
+/// made, the account of that or of the first seeded key, and whether this account is new.
 async fn owner(
     store: &dyn Store,
-    database: Option<&PostgresStore>,
-    config: &Config,
+    settings: &ServiceSettings,
 ) -> Result<(Option<GeneratedKey>, Option<Arc<str>>, bool), StoreError> {
-    if let Some(SeedKey { account: first, .. }) = config.seeds.first() {
-        let is_new = match database {
-            None => true,
-            Some(database) => database.keys_of(first).await?.is_none(),
-        };
-        for SeedKey { account, key } in &config.seeds {
-            match store.seed_key(account, key.clone()).await {
-                // Its owner may have revoked it, which is not worth a stop of the service.
-                Err(StoreError::KeyTaken) => tracing::warn!(
-                    public_id = &*key.public_id,
-                    account,
-                    "a seed key was not created: it is revoked, or another key has its public id. \
-                     Remove it from --seed-key, and create another one with `key create`"
-                ),
-                outcome => outcome?,
-            }
-        }
-        return Ok((None, Some(first.as_str().into()), is_new));
-    }
-    let key = config.settings.vendor.make();
-    let new = NewKey::new(&key, Scopes::ALL);
-    let is_created = match database {
-        None => store.seed_key(DEFAULT_ACCOUNT, new).await.map(|_| true)?,
-        Some(database) => database.seed_first_key(DEFAULT_ACCOUNT, &new).await?,
+    let Some(SeedKey { account: first, .. }) = settings.seeds.first() else {
+        let key = settings.vendor.make();
+        let is_created =
+            store.seed_first_key(DEFAULT_ACCOUNT, &NewKey::new(&key, Scopes::ALL)).await?;
+        let key = is_created.then_some(key);
+        let account = key.as_ref().map(|_| DEFAULT_ACCOUNT.into());
+        return Ok((key, account, true));
     };
-    let key = is_created.then_some(key);
-    let account = key.as_ref().map(|_| DEFAULT_ACCOUNT.into());
-    Ok((key, account, true))
-}
-
-/// The given, configured or built-in provider, with what bounds its results.
-fn provider_of(
-    given: Option<Arc<dyn Provider>>,
-    queue: Option<QueueSetting>,
-    local: LocalProvider,
-) -> Result<(Arc<dyn Provider>, Option<Quota>), Cause> {
-    Ok(match (given, queue) {
-        (Some(given), _) => (given, None),
-        (None, Some(queue)) => {
-            let results = queue.results.clone();
-            (queue.open()?, Some(results))
+    let is_new = match store.keys(Some(first)).await {
+        Err(StoreError::NotFound) => true,
+        outcome => outcome.map(|_| false)?,
+    };
+    for SeedKey { account, key } in &settings.seeds {
+        match store.seed_key(account, key.clone()).await {
+            // Its owner may have revoked it, which is not worth a stop of the service.
+            Err(StoreError::KeyTaken) => tracing::warn!(
+                public_id = &*key.public_id,
+                account,
+                "a seed key was not created: it is revoked, or another key has its public id. \
+                 Remove it from --seed-key, and create another one with `key create`"
+            ),
+            outcome => outcome?,
         }
-        (None, None) => (Arc::new(local), Some(PAINTERS.clone())),
-    })
-}
-
-/// The configured key, or the one in the database; otherwise a random one.
-async fn signing_key(
-    given: Option<SigningKey>,
-    database: Option<&PostgresStore>,
-) -> Result<SigningKey, Cause> {
-    Ok(match (given, database) {
-        (Some(given), _) => given,
-        (None, None) => SigningKey::random(),
-        (None, Some(database)) => SigningKey::new(&database.signing_key().await?)
-            .ok_or("the stored signing key is too short")?,
-    })
-}
-
-/// Checks the store of files. Its files have the public URLs of this start and of all before it.
-async fn open_assets(
-    blobs: &Blobs,
-    public: &PublicUrl,
-    database: Option<&PostgresStore>,
-    refused: impl Fn(Cause) -> Cause + Copy,
-) -> Result<Assets, Cause> {
-    blobs.verify().await.map_err(refused)?;
-    let mut public_urls = Vec::new();
-    if let Some(database) = database {
-        database.set_last_public_url(public.url().as_str()).await?;
-        public_urls = database.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
-        blobs.check_mark(database).await.map_err(refused)?;
     }
-    Ok(Assets::new(public.url(), &public_urls))
+    Ok((None, Some(first.as_str().into()), is_new))
 }
 
-/// Opens the stores, creates the seeded accounts and keys, assembles the service, and starts its
-/// workers. Clients reach it at `public`.
-pub async fn start(
-    config: Config,
+/// The given key, or the one that the store remembers.
+async fn signing_key(given: Option<SigningKey>, store: &dyn Store) -> Result<SigningKey, Cause> {
+    let Some(given) = given else {
+        let stored = SigningKey::new(&store.signing_key().await?);
+        return Ok(stored.ok_or("the stored signing key is too short")?);
+    };
+    Ok(given)
+}
+
+/// Creates the seeded accounts and keys, assembles the service, and starts its workers. Clients
+/// reach it at `public`.
+pub(crate) async fn start(
+    settings: ServiceSettings,
     public: PublicUrl,
-    ServiceParts { store, clock, provider, blobs }: ServiceParts,
+    parts: ServiceParts,
 ) -> Result<Service, Cause> {
-    let setting = config.source("blob_store");
-    let refused = |problem| format!("{setting}: {problem}").into();
-    // Before the database is migrated.
-    let blobs = blobs.map_or_else(|| Blobs::open(&config.blobs), Ok).map_err(refused)?;
-    let (store, database) = open_store(store, &config, clock.clone()).await?;
-    let database = database.as_ref();
-    let (generated_key, account, account_is_new) = owner(&*store, database, &config).await?;
+    let clock = parts.clock;
+    let store = parts.store.unwrap_or_else(|| Arc::new(MemoryStore::new(clock.clone())));
+    let blobs = parts.blobs.unwrap_or_else(Blobs::in_memory);
+    let (generated_key, account, account_is_new) = owner(&*store, &settings).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
-    let (jobs, settings) = (config.jobs(), config.settings);
-    let signing_key = signing_key(settings.signing_key, database).await?;
-    let assets = open_assets(&blobs, &public, database, refused).await?;
-    let local =
-        LocalProvider { clock: clock.clone(), assets: assets.clone(), blobs: blobs.clone() };
-    let (provider, results) = provider_of(provider, config.provider, local)?;
+    let signing_key = signing_key(settings.signing_key, &*store).await?;
+    // Files have the public URLs of this start and of all before it.
+    store.set_last_public_url(public.url().as_str()).await?;
+    let former = store.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
+    let assets = Assets::new(public.url(), &former);
+    let (provider, painters): (Arc<dyn Provider>, _) = match parts.provider {
+        Some(given) => (given, None),
+        None => {
+            let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
+            (Arc::new(LocalProvider { clock, assets, blobs }), Some(PAINTERS.clone()))
+        }
+    };
     let worker = Worker {
         store: store.clone(),
         provider: provider.clone(),
@@ -247,28 +224,16 @@ pub async fn start(
         assets: assets.clone(),
         key: signing_key.clone(),
         clock: clock.clone(),
-        settings: jobs,
+        settings: settings.jobs,
         large: large_outputs(),
         activity: Arc::default(),
     };
-
-    let (memory, public_memory) = memory_quotas(settings.memory_budget << 20);
+    let (memory, public_memory) = memory_quotas(settings.memory_budget);
     let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
-    let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
-    quotas.extend(results.into_iter().chain(blobs.quota()));
+    let mut quotas = store.quotas();
     quotas.extend([worker.large.clone(), public_memory.clone()]);
-    #[cfg(feature = "dashboard")]
-    quotas.push(crate::blobs::thumbnail::THUMBNAILS.clone());
-    let readings = Readings {
-        connections: listener.connections.clone(),
-        memory: memory.clone(),
-        quotas,
-        database: database.cloned(),
-        worker: worker.clone(),
-        submitter: submitter.clone(),
-    };
-    let metrics = settings.admin_listen.map(|_| Arc::new(Metrics::new(readings)));
+    quotas.extend(painters.into_iter().chain(blobs.quota()));
     let workers = WorkerPool::start(&worker);
     let api = Api {
         submitter: submitter.clone(),
@@ -278,20 +243,28 @@ pub async fn start(
         cursors: Cursors::new(&signing_key),
         base_url: public.base_url().into(),
         slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
-        site: Site::new(&public, settings.cors_origin),
-        rates: Arc::new(Rates::new(settings.rate_limit, clock.clone())),
-        #[cfg(feature = "dashboard")]
-        replays: Arc::new(quick_cache::sync::Cache::new(4_096)),
-        #[cfg(feature = "dashboard")]
+        site: Site::new(&public),
         clock,
         blobs,
         assets,
         memory,
         public_memory,
+        middleware: parts.middleware.unwrap_or_else(|| Arc::new(())),
+        extensions: parts.pages.map(|pages| (pages.extensions)()).unwrap_or_default(),
         draining: workers.drain(),
         openapi: Document::new(&openapi::document(Some(&public), &settings.model_namespace)),
     };
-    let app = Arc::new(ApiService { routes: Routes::new(routes::table())?, api, metrics });
-    let quotas = listener;
-    Ok(Service { app, generated_key, sign_in, account_is_new, submitter, workers, quotas })
+    let routes = Routes::new([routes::table(), parts.routes].concat())?;
+    let app = Arc::new(ApiService { routes, api, pages: parts.pages });
+    Ok(Service {
+        app,
+        generated_key,
+        sign_in,
+        account_is_new,
+        quotas,
+        listener,
+        submitter,
+        worker,
+        workers,
+    })
 }

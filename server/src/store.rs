@@ -19,6 +19,7 @@
 
 #![allow(missing_docs, reason = "a method has a comment if its name does not say all")]
 
+mod admin;
 #[cfg(test)]
 pub(crate) mod contract_tests;
 #[cfg(test)]
@@ -26,7 +27,7 @@ mod differential;
 mod jobs;
 mod keys;
 pub(crate) mod memory;
-#[cfg_attr(not(feature = "postgres"), path = "store/postgres/absent.rs")]
+#[cfg(feature = "postgres")]
 pub(crate) mod postgres;
 mod prompts;
 pub(crate) mod time_budget;
@@ -38,8 +39,9 @@ use promptarium::PromptId;
 #[cfg(doc)]
 use crate::domain::Caller;
 use crate::limits::LONG_WRITE_TIMEOUT;
+use crate::quota::Quota;
 
-pub use self::{jobs::*, keys::*, prompts::*, vaults::*};
+pub use self::{admin::*, jobs::*, keys::*, prompts::*, vaults::*};
 /// For stores of tests, in other crates.
 #[cfg(feature = "test-support")]
 pub use crate::domain::*;
@@ -56,21 +58,37 @@ pub trait Store:
     + SessionStore
     + JobStore
     + JobQueue
+    + AdminStore
 {
     /// A short name for logs and the ready line: `memory` or `postgres`.
     fn name(&self) -> &'static str;
 
     /// Checks that the store can serve requests.
     async fn check(&self) -> Result<()>;
+
+    /// What bounds the use of the store, for metrics.
+    fn quotas(&self) -> Vec<Quota> {
+        Vec::new()
+    }
+
+    /// What the store is doing, for metrics.
+    fn gauges(&self) -> Vec<Gauge> {
+        Vec::new()
+    }
+}
+
+/// A metric: its name, its meaning, the name of its label, and each value with its label. Without
+/// a label there is one value.
+#[derive(Clone, Debug)]
+pub struct Gauge {
+    pub name: &'static str,
+    pub meaning: &'static str,
+    pub label: &'static str,
+    pub values: Vec<(&'static str, usize)>,
 }
 
 /// The underlying error of a store failure; for the log only.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
-
-/// Why the database cannot be opened, with the name of its setting.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct DatabaseError(pub(crate) String);
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -138,7 +156,7 @@ pub enum StoreError {
 #[cfg(test)]
 pub(crate) mod prelude {
     pub(crate) use super::{
-        JobQueue as _, JobStore as _, KeyStore as _, MembershipStore as _, PromptStore as _,
-        SearchStore as _, SessionStore as _, VaultStore as _,
+        AdminStore as _, JobQueue as _, JobStore as _, KeyStore as _, MembershipStore as _,
+        PromptStore as _, SearchStore as _, SessionStore as _, VaultStore as _,
     };
 }

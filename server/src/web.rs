@@ -1,36 +1,39 @@
-//! The pages. The table of routes names the path of each handler.
+//! The pages. [`routes`] names the path of each handler.
 //!
 //! A page loads no scripts or styles from elsewhere and works without scripts.
 
-pub(crate) mod account;
-pub(crate) mod chosen;
+mod account;
+mod chosen;
 mod forms;
-pub(crate) mod generate;
-pub(crate) mod home;
-pub(crate) mod jobs;
-pub(crate) mod keys;
+mod generate;
+mod home;
+mod jobs;
+mod keys;
 mod layout;
 mod parts;
 mod pictures;
 mod prelude;
-pub(crate) mod prompt;
-pub(crate) mod prompts;
-pub(crate) mod public;
-pub(crate) mod sessions;
+mod prompt;
+mod prompts;
+mod public;
+pub(crate) mod routes;
+mod sessions;
 mod uploads;
-pub(crate) mod vaults;
+mod vaults;
 mod visit;
 
-use http::Method;
 use http::header::REFERER;
 use http::request::Parts;
 use http::uri::PathAndQuery;
+use http::{Extensions, Method};
 use maud::html;
+use quick_cache::sync::Cache;
 
 use self::layout::{Page, redirect};
 use self::parts::address;
-pub(crate) use self::visit::Visit;
+use self::visit::{Replays, Visit};
 use crate::api::HandlerResult;
+use crate::api::route::Pages;
 use crate::domain::SessionRecord;
 use crate::http::auth::AuthError;
 use crate::http::browser::Site;
@@ -39,9 +42,11 @@ use crate::http::headers::sole;
 use crate::http::response::{self, Response};
 use crate::store::StoreError;
 
+pub(crate) const PAGES: Pages = Pages { or_sign_in, extensions, failure };
+
 /// Without a session, or with a key in its place, a page of the dashboard leads to the sign-in, and
 /// that back to the page, or to the page of the form that was sent.
-pub(crate) fn or_sign_in(site: &Site, parts: &Parts, outcome: HandlerResult) -> HandlerResult {
+fn or_sign_in(site: &Site, parts: &Parts, outcome: HandlerResult) -> HandlerResult {
     match outcome {
         Err(
             ApiError::Auth(AuthError::NoSession | AuthError::KeyForSession)
@@ -60,6 +65,12 @@ pub(crate) fn or_sign_in(site: &Site, parts: &Parts, outcome: HandlerResult) -> 
     }
 }
 
+fn extensions() -> Extensions {
+    let mut extensions = Extensions::new();
+    extensions.insert(Replays::new(Cache::new(4_096)));
+    extensions
+}
+
 /// A page to return to, without the root of the site. A text that a browser could take for an address
 /// of another site is none.
 fn return_page(text: &str) -> Option<&str> {
@@ -70,7 +81,7 @@ fn return_page(text: &str) -> Option<&str> {
 }
 
 /// The failure of a request for a page.
-pub(crate) fn failure(
+fn failure(
     problem: Problem,
     site: &Site,
     session: Option<&SessionRecord>,

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use promptarium_conformance::{Authorities, Case, Http, Target, TargetConfig};
 use promptarium_server::EmbeddedServer;
-use promptarium_server::test_support::{
-    BlobSetting, Blobs, PublicUrl, ScratchDatabase, ServiceParts, serve, start,
-};
+use promptarium_server::test_support::{Blobs, PublicUrl, ScratchDatabase, serve, start};
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
@@ -69,7 +67,7 @@ async fn watched(
         None => PublicUrl::of_listener(address),
     };
     let base_url = public.base_url();
-    let service = start(config(WORKERS, database)?, public, ServiceParts::default()).await?;
+    let (service, _) = start(config(WORKERS, database)?, public).await?;
     let mut config = keys::target(&base_url, service.sign_in.make().await?.as_deref())?;
     match &socket {
         Some(socket) => config.authorities = Authorities::from_pem(socket.authority.as_bytes())?,
@@ -103,7 +101,7 @@ async fn replicas() -> Result<(TargetConfig, Stop), NotStarted> {
         let builder = builder()
             .database_url(database.url())
             .public_url(socket.url()?)
-            .blobs(Blobs::open(&BlobSetting::Folder(files.clone()))?);
+            .blobs(Blobs::in_folder(&files)?);
         starting.push(builder.start());
     }
     let servers = futures::future::try_join_all(starting).await?;

@@ -53,7 +53,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(AT_ONCE);
     let runtime = Runtime::new()?;
-    let namespace = ModelNamespace::new("local").ok_or("no namespace")?;
+    let namespace = ModelNamespace::new("local")?;
     let description = Arc::new(Description::of(&openapi_document(None, &namespace))?);
     let judge = Judge::new(Arc::clone(&description));
     let forms = Arc::new(Forms::new(judge.clone()));

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use promptarium_conformance::Target;
-use promptarium_server::test_support::{PublicUrl, Service, ServiceParts, start};
+use promptarium_server::test_support::{PublicUrl, Service, start};
 use tokio::net::TcpListener;
 
 use crate::fault::{Fault, Intercept};
@@ -36,7 +36,7 @@ impl Running {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let public = PublicUrl::of_listener(listener.local_addr()?);
         let base_url = public.base_url();
-        let service = start(config(WORKERS, None)?, public, ServiceParts::default()).await?;
+        let (service, _) = start(config(WORKERS, None)?, public).await?;
         let serving = proxy::serve(listener, Arc::clone(&service.app), how).await?;
         let link = service.sign_in.make().await?;
         let target = Arc::new(Target::new(keys::target(&base_url, link.as_deref())?)?);

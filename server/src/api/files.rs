@@ -106,16 +106,8 @@ pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
     send(api, request, name).await
 }
 
-/// `GET` of the thumbnail of an asset.
-#[cfg(feature = "dashboard")]
-pub(crate) async fn thumbnail(api: &Api, request: Request<'_>) -> HandlerResult {
-    let name = request.asset().ok_or(ApiError::NotFound)?;
-    let small = api.blobs.thumbnail::<ApiError>(&name, request.peer).await?;
-    send(api, request, small.ok_or(ApiError::NotFound)?).await
-}
-
 /// Sends a stored file, which never changes.
-async fn send(api: &Api, request: Request<'_>, name: AssetName) -> HandlerResult {
+pub(crate) async fn send(api: &Api, request: Request<'_>, name: AssetName) -> HandlerResult {
     let headers = &request.parts.headers;
     let etag = format!("\"{name}\"");
     // A GET without conditions takes one call to the store, everything else needs the size first.

@@ -14,7 +14,6 @@ use crate::domain::{AssetName, GenerationRequest, ImageRef};
 /// The path of assets, below the public URL.
 pub(crate) const ASSETS: &str = "/assets/{name}";
 /// The path of thumbnails of assets, below the public URL.
-#[cfg(feature = "dashboard")]
 pub(crate) const THUMBNAILS: &str = "/thumbnails/{name}";
 /// The path of upload URLs, below the public URL.
 pub(crate) const STORAGE: &str = "/storage/{name}";

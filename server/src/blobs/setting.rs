@@ -3,16 +3,12 @@
 
 use std::path::PathBuf;
 
-use object_store::local::LocalFileSystem;
-
-#[cfg(feature = "s3")]
-use super::s3;
-use super::{BlobError, Blobs, Place, folder};
+use super::Blobs;
 use crate::store::Cause;
 
 /// Where files are to be stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum BlobSetting {
+pub(crate) enum BlobSetting {
     /// In memory, until the process ends.
     #[default]
     Memory,
@@ -29,7 +25,7 @@ pub enum BlobSetting {
 
 impl BlobSetting {
     /// Parses a setting. The error does not repeat it, because it may contain a key by mistake.
-    pub fn parse(text: &str) -> Result<Self, &'static str> {
+    pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         match text.split_once(':') {
             Some(("memory", "")) => Ok(Self::Memory),
             Some(("file", "")) => Err("needs a path after file:"),
@@ -54,27 +50,14 @@ fn parse_s3(text: &str) -> Result<BlobSetting, &'static str> {
     Ok(BlobSetting::S3 { bucket: bucket.into(), prefix: prefix.into() })
 }
 
-impl Blobs {
-    /// Opens the store of a setting. A folder is created if it is absent. Whether the store
-    /// works, [`Blobs::verify`] finds out.
-    pub fn open(setting: &BlobSetting) -> Result<Self, Cause> {
-        match setting {
-            BlobSetting::Memory => Ok(Self::in_memory()),
-            BlobSetting::Folder(path) => {
-                // Relative only if there is no working directory.
-                let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-                let address = format!("file:{}", path.display());
-                folder::open(&path).map_err(|error| {
-                    format!(
-                        "{address}: nothing can be written there ({error}); name a \
-                         folder that this user may write"
-                    )
-                })?;
-                let store = LocalFileSystem::new_with_prefix(&path).map_err(BlobError::from)?;
-                Ok(Self::new(store.with_fsync(true), Place::Folder(path.into()), address))
-            }
+impl BlobSetting {
+    /// Opens the store. Whether it works, [`Blobs::verify`] finds out.
+    pub(crate) fn open(&self) -> Result<Blobs, Cause> {
+        match self {
+            Self::Memory => Ok(Blobs::in_memory()),
+            Self::Folder(path) => Blobs::in_folder(path),
             #[cfg(feature = "s3")]
-            BlobSetting::S3 { bucket, prefix } => s3::open(
+            Self::S3 { bucket, prefix } => super::s3::open(
                 bucket,
                 prefix,
                 std::env::vars_os().filter_map(|(name, value)| {
@@ -82,7 +65,7 @@ impl Blobs {
                 }),
             ),
             #[cfg(not(feature = "s3"))]
-            BlobSetting::S3 { .. } => Err("this program was built without the feature `s3`".into()),
+            Self::S3 { .. } => Err("this program was built without the feature `s3`".into()),
         }
     }
 }

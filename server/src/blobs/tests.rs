@@ -15,16 +15,18 @@ use tokio::net::TcpListener;
 use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
+use super::setting::BlobSetting;
 use super::*;
+use crate::clock::Clock;
 use crate::domain::Media;
 use crate::limits::UPLOAD_BUFFER_BYTES;
-use crate::store::Cause;
+use crate::store::memory::MemoryStore;
 
 /// Longer than anything waits.
 const NEVER: Duration = Duration::from_secs(1_000_000);
 
 fn open_folder(folder: &TempDir) -> Blobs {
-    Blobs::open(&BlobSetting::Folder(folder.path().to_owned())).unwrap()
+    Blobs::in_folder(folder.path()).unwrap()
 }
 
 /// A store of each kind; the last one takes uploads as S3 does.
@@ -128,12 +130,30 @@ async fn a_folder_keeps_its_files_and_removes_old_temporary_files_and_is_seen_wh
     assert!(!old.exists() && new.exists());
     // A file in place of a folder.
     for path in [new.clone(), new.join("below")] {
-        let error = Blobs::open(&BlobSetting::Folder(path)).err().unwrap();
+        let error = Blobs::in_folder(&path).err().unwrap();
         assert!(error.to_string().contains(new.to_str().unwrap()), "{error}");
     }
     open_folder(&folder).check().await.unwrap();
     fs::remove_dir_all(folder.path()).unwrap();
     assert!(blobs.check().await.is_err());
+}
+
+#[tokio::test]
+async fn another_folder_than_the_one_with_the_files_of_the_store_is_refused() {
+    let store = MemoryStore::new(Clock::System);
+    let folders = [TempDir::new().unwrap(), TempDir::new().unwrap()];
+    for (at, accepted) in [(0, true), (1, false), (0, true)] {
+        let blobs = open_folder(&folders[at]);
+        blobs.verify().await.unwrap();
+        let outcome = blobs.check_mark(&store).await.map_err(|error| error.to_string());
+        assert_eq!(outcome.is_ok(), accepted, "{outcome:?}");
+        for folder in folders.iter().filter(|_| !accepted) {
+            assert!(outcome.as_ref().unwrap_err().contains(folder.path().to_str().unwrap()));
+        }
+    }
+    // The mark counts, not the place.
+    fs::copy(folders[0].path().join(MARK), folders[1].path().join(MARK)).unwrap();
+    open_folder(&folders[1]).check_mark(&store).await.unwrap();
 }
 
 #[test]

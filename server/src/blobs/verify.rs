@@ -1,4 +1,4 @@
-//! Whether a store works: at the start, and for `/readyz`.
+//! Whether a store works, and is the one with the files of the database: checked at the start.
 //!
 //! The mark of a store is the object `.promptarium`, whose text tells one folder or bucket from
 //! another. The database knows the mark of the store with its files, so that no server starts with
@@ -7,15 +7,11 @@
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode};
-use tokio::time::Instant;
 
-use super::upload::blocking;
-use super::{BlobError, Blobs, MARK, Place, folder, in_time, random_id};
-use crate::domain::AssetName;
+use super::{BlobError, Blobs, MARK, Place, in_time, random_id};
 use crate::error_chain::error_chain;
-use crate::limits::{BLOBS_CHECK_EVERY, BLOBS_OPEN_TIMEOUT};
-use crate::store::Cause;
-use crate::store::postgres::PostgresStore;
+use crate::limits::BLOBS_OPEN_TIMEOUT;
+use crate::store::{AdminStore, Cause, Replace};
 
 impl Blobs {
     /// Checks that files can be put into the store once and read, and marks it.
@@ -63,7 +59,7 @@ impl Blobs {
     ///
     /// # Errors
     /// If it is another one.
-    pub(crate) async fn check_mark(&self, database: &PostgresStore) -> Result<(), Cause> {
+    pub(crate) async fn check_mark(&self, database: &dyn AdminStore) -> Result<(), Cause> {
         let other = self.other_store(database).await;
         match other.map_err(|error| self.refused(&error_chain(&*error)))? {
             None => Ok(()),
@@ -76,7 +72,7 @@ impl Blobs {
 
     /// Where the files of the database are, if not here. The database has the id and the place of
     /// their store.
-    async fn other_store(&self, database: &PostgresStore) -> Result<Option<String>, Cause> {
+    async fn other_store(&self, database: &dyn AdminStore) -> Result<Option<String>, Cause> {
         if matches!(self.place, Place::Memory) {
             return Ok(None);
         }
@@ -84,54 +80,20 @@ impl Blobs {
         let mark = String::from_utf8_lossy(&mark);
         let id = mark.split_whitespace().next().unwrap_or_default();
         let own = format!("{id} {}", self.address);
-        let known = database.blob_store(own.as_bytes(), None).await?;
+        let known = database.blob_store(own.as_bytes(), Replace::None).await?;
         let text = String::from_utf8_lossy(&known);
-        if let Some((other, place)) = text.split_once(' ') {
-            if other != id {
-                return Ok(Some(place.to_owned()));
+        match text.split_once(' ') {
+            Some((other, place)) if other != id => return Ok(Some(place.to_owned())),
+            _ if text != own => {
+                database.blob_store(own.as_bytes(), Replace::Only(&known)).await?;
             }
-        } else if let Some(name) = AssetName::parse(&text)
-            // Of the ninth migration: a file that must be there.
-            && self.size_of(&name).await?.is_none()
-        {
-            return Ok(Some("another folder or bucket".to_owned()));
-        }
-        if text != own {
-            database.blob_store(own.as_bytes(), Some(&known)).await?;
+            _ => {}
         }
         Ok(None)
     }
 
     fn refused(&self, why: &str) -> Cause {
         format!("{}: {why}", self.address).into()
-    }
-
-    /// Checks that the store works now, or did a moment ago.
-    pub(crate) async fn check(&self) -> Result<(), BlobError> {
-        let mut last = self.last_check.clone().lock_owned().await;
-        if last.is_some_and(|last| last.elapsed() < BLOBS_CHECK_EVERY) {
-            return Ok(());
-        }
-        let this = self.clone();
-        // The task has the lock and runs on when its caller stops waiting: several checks of a
-        // folder that hangs would each block a thread.
-        let check = tokio::spawn(async move {
-            this.probe().await?;
-            *last = Some(Instant::now());
-            Ok(())
-        });
-        check.await.unwrap_or_else(|error| Err(BlobError::text(error.to_string())))
-    }
-
-    /// Writes a small file into a folder, or asks an object store for its mark.
-    pub(super) async fn probe(&self) -> Result<(), BlobError> {
-        if let Some(root) = self.root() {
-            return blocking(move || Ok(folder::check(&root)?)).await;
-        }
-        match self.store.head(&Path::from(MARK)).await {
-            Err(Error::NotFound { .. }) if matches!(self.place, Place::Memory) => Ok(()),
-            found => Ok(found.map(|_| ())?),
-        }
     }
 }
 

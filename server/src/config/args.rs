@@ -10,11 +10,13 @@ use clap_complete::Shell;
 use tracing_subscriber::filter::Targets;
 
 use super::commands::AdminCommand;
+#[cfg(feature = "postgres")]
+use super::values::database_url;
 use super::values::{
-    LogFormat, ProviderKind, address, boolean, database_url, integer, log_filter, model_field,
-    model_namespace, seconds, signing_key, vendor,
+    LogFormat, ProviderKind, address, boolean, integer, log_filter, model_field, model_namespace,
+    seconds, signing_key, vendor,
 };
-use crate::blobs::BlobSetting;
+use crate::blobs::setting::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
 use crate::http::cors::CorsOrigin;
 use crate::http::rates::RateLimit;
@@ -22,6 +24,7 @@ use crate::limits::{
     CONNECTIONS_MAX, DATABASE_CONNECTIONS_MIN, JOB_KEEP_DAYS, JOB_RETRY_HOURS, MEMORY_BUDGET_MIB,
     MEMORY_BUDGET_MIB_MIN, OUTPUT_MAX_MIB, VAULTS_MAX, WORKERS_DEFAULT,
 };
+#[cfg(feature = "postgres")]
 use crate::store::postgres::{DatabaseUrl, Migration};
 
 /// The settings in the groups of the help, by id.
@@ -99,12 +102,15 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "URL", value_parser = PublicUrl::parse)]
     pub(crate) public_url: Option<PublicUrl>,
     /// PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME. Default: all data is in memory.
+    #[cfg(feature = "postgres")]
     #[arg(long, value_name = "URL", value_parser = database_url)]
     pub(crate) database_url: Option<DatabaseUrl>,
     /// Apply missing migrations at the start (auto), or refuse to start without them (off).
+    #[cfg(feature = "postgres")]
     #[arg(long, value_name = "auto|off", default_value = "auto")]
     pub(crate) migrate: Migration,
     /// Most connections to the database. Default: 16, or pool_max_conns in the URL.
+    #[cfg(feature = "postgres")]
     #[arg(long, value_name = "NUMBER", value_parser = integer::<DATABASE_CONNECTIONS_MIN, 10_000>)]
     pub(crate) database_pool: Option<usize>,
     /// Store of uploaded and generated files: memory:, file:PATH or s3://BUCKET/PREFIX.

@@ -11,6 +11,7 @@ use crate::domain::{Scopes, account_name};
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum AdminCommand {
     /// Bring the schema of the database up to date.
+    #[cfg(feature = "postgres")]
     Migrate {
         /// Also distribute the tables over the nodes of a Citus cluster, by account. The database
         /// needs the extension citus, and all servers must be stopped.

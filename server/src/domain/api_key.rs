@@ -57,6 +57,18 @@ pub struct Scopes {
 
 impl Scopes {
     pub const ALL: Self = Self { prompts_write: true };
+
+    /// Parses a list of scopes with commas, or `none`.
+    ///
+    /// # Errors
+    /// What is wrong with the text, without it.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "none" => Ok(Self::default()),
+            list if list.split(',').all(|name| name == "prompts:write") => Ok(Self::ALL),
+            _ => Err("is not one of: prompts:write, none"),
+        }
+    }
 }
 
 /// A key to create. Its secret is known by digest only.
@@ -103,6 +115,13 @@ pub struct KeyRecord {
     pub revoked_at: Option<Timestamp>,
 }
 
+/// A key as the operator sees it, with the name of its account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyEntry {
+    pub account: String,
+    pub key: KeyRecord,
+}
+
 /// Without the digest.
 impl fmt::Debug for KeyRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -145,10 +164,19 @@ pub enum KeyError {
     Checksum,
 }
 
+impl Default for Vendor {
+    fn default() -> Self {
+        Self("promptarium".into())
+    }
+}
+
 impl Vendor {
-    pub fn new(text: &str) -> Option<Self> {
+    /// # Errors
+    /// What is wrong with the text, without it.
+    pub fn new(text: &str) -> Result<Self, &'static str> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-        (!text.is_empty() && text.bytes().all(plain)).then(|| Self(text.into()))
+        let vendor = (!text.is_empty() && text.bytes().all(plain)).then(|| Self(text.into()));
+        vendor.ok_or("is not a vendor; use lower-case letters and digits")
     }
 
     /// Parses a key. Checks the text only, not whether the key exists.
@@ -304,9 +332,9 @@ mod tests {
 
     #[test]
     fn a_vendor_is_lower_case_letters_and_digits() {
-        assert!(Vendor::new("acme2").is_some());
+        assert!(Vendor::new("acme2").is_ok());
         for text in ["", "Acme", "a_b", "a-b", "ä"] {
-            assert!(Vendor::new(text).is_none(), "{text:?}");
+            assert!(Vendor::new(text).is_err(), "{text:?}");
         }
     }
 }

@@ -86,7 +86,6 @@ impl AssetName {
         Some(Self { id, media, is_thumbnail: false }).filter(|name| name.to_string() == text)
     }
 
-    #[cfg(feature = "dashboard")]
     pub(crate) const fn thumbnail(&self) -> Self {
         Self { id: self.id, media: Media::Jpeg, is_thumbnail: true }
     }

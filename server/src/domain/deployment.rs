@@ -95,11 +95,21 @@ impl fmt::Debug for SigningKey {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelNamespace(Box<str>);
 
+impl Default for ModelNamespace {
+    fn default() -> Self {
+        Self("local".into())
+    }
+}
+
 impl ModelNamespace {
     /// Accepts at least one letter, digit, `.`, `_` or `-`.
-    pub fn new(text: &str) -> Option<Self> {
+    ///
+    /// # Errors
+    /// What is wrong with the text, without it.
+    pub fn new(text: &str) -> Result<Self, &'static str> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-        (!text.is_empty() && text.chars().all(allowed)).then(|| Self(text.into()))
+        let prefix = (!text.is_empty() && text.chars().all(allowed)).then(|| Self(text.into()));
+        prefix.ok_or("is not a prefix; use letters, digits, `.`, `_` and `-`")
     }
 
     pub fn as_str(&self) -> &str {

@@ -17,7 +17,6 @@ use tokio::time::sleep;
 use super::*;
 use crate::blobs::asset_url::Assets;
 use crate::clock::{Clock, ManualClock};
-use crate::config::Config;
 use crate::domain::{
     AccountId, Caller, JobKey, JobRecord, JobState, NewJob, NewKey, OutputKind, Reserved, Scopes,
 };
@@ -179,7 +178,7 @@ pub(super) fn assets() -> Assets {
 
 /// Those of a server without flags.
 pub(super) fn settings() -> JobSettings {
-    Config::of_flags([]).unwrap().jobs()
+    JobSettings::default()
 }
 
 /// A clock that does not move.

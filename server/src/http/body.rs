@@ -45,7 +45,6 @@ pub(crate) const JSON: BodyKind = BodyKind("application/json", BODY_BYTES_MAX);
 pub(crate) const FORM: BodyKind = BodyKind("application/x-www-form-urlencoded", FORM_BYTES_MAX);
 
 /// A form that anybody can send.
-#[cfg(feature = "dashboard")]
 pub(crate) const OPEN_FORM: BodyKind = BodyKind("application/x-www-form-urlencoded", 4 * 1024);
 
 /// Reads a whole body. If it is declared too large, or there is no memory for it, nothing is read.

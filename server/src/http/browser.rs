@@ -11,7 +11,6 @@ use url::{Origin, Url};
 
 use crate::domain::{PublicUrl, SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
-use crate::http::cors::CorsOrigin;
 use crate::http::error::ApiError;
 use crate::http::headers::sole;
 use crate::limits::SESSION_MAX;
@@ -30,11 +29,10 @@ pub struct Site {
     /// the first one. The second one names the port, and is the one that counts.
     cookies: [Box<str>; 2],
     cookie_attributes: &'static str,
-    pub(crate) cors_origins: Vec<CorsOrigin>,
 }
 
 impl Site {
-    pub(crate) fn new(public: &PublicUrl, cors_origins: Vec<CorsOrigin>) -> Self {
+    pub(crate) fn new(public: &PublicUrl) -> Self {
         let url = public.url();
         let port = url.port_or_known_default().unwrap_or_default();
         // The prefix makes browsers refuse the cookie from other hosts and over HTTP.
@@ -48,7 +46,6 @@ impl Site {
             root: format!("{}/", url.path().trim_end_matches('/')).into(),
             cookies: [cookie.as_str().into(), format!("{cookie}_{port}").into()],
             cookie_attributes,
-            cors_origins,
         }
     }
 
@@ -62,7 +59,6 @@ impl Site {
     }
 
     /// The page of this site that a URL names, without the root. The fragment stays.
-    #[cfg(feature = "dashboard")]
     pub(crate) fn page_of<'a>(&self, url: &'a str) -> Option<&'a str> {
         url.strip_prefix(&*self.origin)?.strip_prefix(&*self.root)
     }
@@ -169,7 +165,7 @@ mod tests {
     use super::*;
 
     fn site(public: &str) -> Site {
-        Site::new(&PublicUrl::parse(public).unwrap(), Vec::new())
+        Site::new(&PublicUrl::parse(public).unwrap())
     }
 
     /// A request with headers such as `origin: null`.

@@ -17,7 +17,6 @@ use crate::generate::submit::SubmissionError;
 use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
 use crate::http::path::RequestTarget;
-use crate::http::rates::OverRate;
 use crate::http::validate::FieldErrors;
 use crate::quota::OverQuota;
 use crate::store::StoreError;
@@ -37,8 +36,9 @@ pub enum ApiError {
     /// With the text for the caller, who may be the operator.
     #[error("{0}")]
     CrossSite(Box<str>),
-    #[error(transparent)]
-    OverRate(#[from] OverRate),
+    /// Beyond a rate limit, with the text for the caller.
+    #[error("{text}")]
+    TooMany { text: String, seconds: u32 },
     #[error(transparent)]
     Body(#[from] BodyReadError),
     #[error(transparent)]
@@ -100,7 +100,7 @@ impl ApiError {
             Self::Auth(AuthError::Store(error)) => {
                 store_problem(error, RequestTarget { writes: false, ..target })
             }
-            Self::OverRate(OverRate { seconds, .. }) => {
+            Self::TooMany { seconds, .. } => {
                 own_text(S::TOO_MANY_REQUESTS).header(RETRY_AFTER, &seconds.to_string())
             }
             Self::Auth(_) | Self::Slot(_) => own_text(S::UNAUTHORIZED),

@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 
 use crate::clock::Clock;
 use crate::domain::Caller;
+use crate::http::error::ApiError;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const CURRENT: HeaderName = HeaderName::from_static("ratelimit");
@@ -43,9 +44,15 @@ pub(crate) struct RateLimit {
     "this {} may send {} {} in {} seconds; try again in {seconds} seconds",
     limit.per, limit.rate.events, limit.kind, limit.rate.seconds
 )]
-pub struct OverRate {
+pub(crate) struct OverRate {
     limit: RateLimit,
     pub(crate) seconds: u32,
+}
+
+impl From<OverRate> for ApiError {
+    fn from(over: OverRate) -> Self {
+        Self::TooMany { text: over.to_string(), seconds: over.seconds }
+    }
 }
 
 /// `key:requests=600/60`: 600 requests of a key in 60 seconds.
@@ -77,7 +84,7 @@ impl fmt::Display for RateLimit {
     }
 }
 
-pub struct Rates {
+pub(crate) struct Rates {
     limits: Vec<RateLimit>,
     windows: Windows,
 }

@@ -1,19 +1,19 @@
-//! The commands that work on the database: its schema, accounts, keys and sign-in. They need no server;
+//! The commands that work on the store: its schema, accounts, keys and sign-in. They need no server;
 //! running servers see the changes at once.
 
 mod accounts;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::{EXIT_PRECONDITION, Failure, print};
-use crate::clock::Clock;
-use crate::config::{AdminCommand, Config, KeyCommand};
-use crate::domain::{NewKey, PublicUrl, Scopes, SecretToken};
+use crate::config::{AdminCommand, Config, KeyCommand, Settings};
+use crate::domain::{KeyEntry, NewKey, PublicUrl, Scopes, SecretToken};
 use crate::error_chain::error_chain;
-use crate::store::postgres::{KeyEntry, PostgresStore};
-use crate::store::{SessionStore, StoreError};
+use crate::program::open_store;
+use crate::store::{Store, StoreError};
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
@@ -39,7 +39,14 @@ type Output = (String, Value);
 
 /// Runs a command and prints its result.
 pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCode, Failure> {
-    let (text, json) = execute(config, command).await?;
+    let (text, json) = match command {
+        #[cfg(feature = "postgres")]
+        AdminCommand::Migrate { distribute } => migrate(config, distribute).await?,
+        command => {
+            let store = open_store(config).await.map_err(|error| error_chain(&*error))?;
+            execute(&store, &config.settings, command).await?
+        }
+    };
     let result = if config.settings.json { format!("{json}\n") } else { text };
     // An export has printed its result.
     if !json.is_null() {
@@ -48,35 +55,42 @@ pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-async fn execute(config: &Config, command: AdminCommand) -> Result<Output, Failure> {
-    let failed = |error| {
-        Failure::from(format!("{}: {}", config.source("database_url"), error_chain(&error)))
-    };
-    let settings = &config.settings;
+#[cfg(feature = "postgres")]
+async fn migrate(config: &Config, distribute: bool) -> Result<Output, Failure> {
+    use crate::program::database_error;
+    use crate::store::postgres::{ConnectError, PostgresStore};
+    let failed = |error: ConnectError| Failure::from(database_error(config, &error).to_string());
     // The configuration is checked for the command.
-    let Some(url) = &settings.database_url else { return Err("no database".to_owned().into()) };
-    let open =
-        async || PostgresStore::open(url, settings.migrate, Clock::System).await.map_err(failed);
+    let Some(url) = &config.settings.database_url else {
+        return Err("no database".to_owned().into());
+    };
+    let applied = PostgresStore::migrate(url).await.map_err(failed)?;
+    let mut text: String = applied.iter().map(|name| format!("applied {name}\n")).collect();
+    let mut json = json!({ "applied": applied });
+    if distribute {
+        let distributed = PostgresStore::distribute(url).await.map_err(failed)?;
+        text.extend(distributed.iter().map(|name| format!("distributed {name}\n")));
+        json["distributed"] = json!(distributed);
+    }
+    let unchanged = text.is_empty().then(|| "the schema is up to date\n".to_owned());
+    Ok((unchanged.unwrap_or(text), json))
+}
+
+async fn execute(
+    store: &Arc<dyn Store>,
+    settings: &Settings,
+    command: AdminCommand,
+) -> Result<Output, Failure> {
     match command {
-        AdminCommand::Migrate { distribute } => {
-            let applied = PostgresStore::migrate(url).await.map_err(failed)?;
-            let mut text: String = applied.iter().map(|name| format!("applied {name}\n")).collect();
-            let mut json = json!({ "applied": applied });
-            if distribute {
-                let distributed = PostgresStore::distribute(url).await.map_err(failed)?;
-                text.extend(distributed.iter().map(|name| format!("distributed {name}\n")));
-                json["distributed"] = json!(distributed);
-            }
-            let unchanged = text.is_empty().then(|| "the schema is up to date\n".to_owned());
-            Ok((unchanged.unwrap_or(text), json))
-        }
-        AdminCommand::Account(command) => accounts::run(&open().await?, command).await,
-        AdminCommand::Session(command) => accounts::sessions(&open().await?, command).await,
+        #[cfg(feature = "postgres")]
+        AdminCommand::Migrate { .. } => Ok((String::new(), Value::Null)),
+        AdminCommand::Account(command) => accounts::run(store, command).await,
+        AdminCommand::Session(command) => accounts::sessions(&**store, command).await,
         // The text is only the key, so that a script can use it as it is.
         AdminCommand::Key(KeyCommand::Create { account, name, scope }) => {
             let (key, scopes) = (settings.vendor.make(), scope.unwrap_or(Scopes::ALL));
             let new = NewKey { name: name.as_deref().map(Into::into), ..NewKey::new(&key, scopes) };
-            if !open().await?.create_key(&account, &new).await? {
+            if !store.create_key(&account, &new).await? {
                 return Err(no_account(&account));
             }
             let (text, public_id) = (key.expose(), key.public_id());
@@ -90,27 +104,28 @@ async fn execute(config: &Config, command: AdminCommand) -> Result<Output, Failu
             Ok((format!("{text}\n"), json))
         }
         AdminCommand::Key(KeyCommand::List { account }) => {
-            let store = open().await?;
-            let keys = match account {
-                None => store.keys().await?,
-                Some(name) => store.keys_of(&name).await?.ok_or_else(|| no_account(&name))?,
+            let keys = match (store.keys(account.as_deref()).await, &account) {
+                (Err(StoreError::NotFound), Some(name)) => return Err(no_account(name)),
+                (keys, _) => keys?,
             };
             Ok(list("keys", &KEY_COLUMNS, keys.iter().map(key_json)))
         }
         AdminCommand::Key(KeyCommand::Revoke { public_id }) => {
-            let revoked = open().await?.revoke_key(&public_id).await?;
+            let revoked = store.revoke_key(&public_id).await?;
             let absent = || refused(format!("there is no key with the public id {public_id}"));
             let key = revoked.ok_or_else(absent)?;
             let since = key.key.revoked_at.map(|at| format!(" since {at}")).unwrap_or_default();
             let text = format!("key {public_id} of account {} is revoked{since}\n", key.account);
             Ok((text, key_json(&key)))
         }
-        AdminCommand::SignIn { account } => sign_in(&open().await?, account, config).await,
+        AdminCommand::SignIn { account } => {
+            sign_in(&**store, account, settings.public_url.as_ref()).await
+        }
     }
 }
 
 /// A new code for an account.
-async fn sign_in_code(store: &PostgresStore, account: &str) -> Result<SecretToken, Failure> {
+async fn sign_in_code(store: &dyn Store, account: &str) -> Result<SecretToken, Failure> {
     let code = SecretToken::make();
     match store.create_sign_in_code(account, code.digest()).await {
         Err(StoreError::NotFound) => Err(no_account(account)),
@@ -120,14 +135,14 @@ async fn sign_in_code(store: &PostgresStore, account: &str) -> Result<SecretToke
 
 /// A link to `--public-url`, or to the server that was started last.
 async fn sign_in(
-    store: &PostgresStore,
+    store: &dyn Store,
     account: String,
-    config: &Config,
+    public: Option<&PublicUrl>,
 ) -> Result<Output, Failure> {
     let code = sign_in_code(store, &account).await?;
-    let public = match &config.settings.public_url {
+    let public = match public {
         None => store.last_public_url().await?.and_then(|url| PublicUrl::parse(&url).ok()),
-        given => given.clone(),
+        given => given.cloned(),
     };
     let (link, code) = (public.map(|public| code.sign_in_link(&public)), code.expose());
     let text = match &link {

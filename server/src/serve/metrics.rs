@@ -1,7 +1,7 @@
 //! Metrics for Prometheus, and the listener that serves them. Clients need not reach it.
 //!
 //! Each server has its own registry, so that several in one process do not mix. Requests are
-//! counted here as they end; [`readings`] has what is read at each scrape.
+//! counted here as they end; [`Readings`] are read at each scrape.
 
 mod readings;
 
@@ -20,13 +20,13 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
 pub(crate) use self::readings::Readings;
+use crate::api::route::Route;
 use crate::http::body::BodyReadError;
 use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response, ResponseBody};
 use crate::quota::OverQuota;
 use crate::serve::listener::{HttpService, ListenerLimits, ListenerQuotas, serve};
-use crate::serve::routes::Route;
 
 const BUCKETS_SECONDS: [f64; 14] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
@@ -53,43 +53,24 @@ const SUBMITTED: &[&str] = &["accepted", "refused", "unavailable", "unknown"];
 
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
-pub struct Metrics {
+/// What is counted as requests end. Clones share it.
+#[derive(Clone)]
+pub(crate) struct RequestMetrics {
     /// The first request of a route creates its series.
     requests: Family<Labels<4>, Counter>,
     durations: Family<Labels<3>, Histogram>,
     refused: Family<Labels<1>, Counter>,
-    registry: Registry,
-    readings: Readings,
 }
 
-impl Metrics {
-    pub(crate) fn new(readings: Readings) -> Self {
-        let mut registry = Registry::with_prefix("promptarium");
+impl Default for RequestMetrics {
+    fn default() -> Self {
         let durations =
             Family::<_, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS_SECONDS));
-        let text = "Lines of the log that were dropped because nobody read it";
-        registry.register("log_dropped_lines", text, DROPPED_LOG_LINES.clone());
-        let text = "Time from a request's head to its response's head";
-        registry.register("http_request_duration_seconds", text, durations.clone());
-        let (requests, refused) = (Family::default(), Family::default());
-        registry.register("http_requests", "Requests answered", requests.clone());
-        let activity = &readings.worker.activity;
-        let text = "How long a generation was due until claimed";
-        registry.register("generations_claim_delay_seconds", text, activity.claim_delay.clone());
-        let (processed, submitted) = (&activity.outcomes, &readings.submitter.outcomes);
-        for (name, text, family, label, values) in [
-            ("http_refused_requests", "Requests refused for load", &refused, "reason", REFUSALS),
-            ("generations_processed", "Steps of workers", processed, "outcome", PROCESSED),
-            ("generations_submitted", "Submissions", submitted, "outcome", SUBMITTED),
-        ] {
-            registry.register(name, text, family.clone());
-            for value in values {
-                drop(family.get_or_create(&[(label, *value)]));
-            }
-        }
-        Self { requests, durations, refused, registry, readings }
+        Self { requests: Family::default(), durations, refused: Family::default() }
     }
+}
 
+impl RequestMetrics {
     pub(crate) fn record(
         &self,
         route: Option<&Route>,
@@ -109,14 +90,43 @@ impl Metrics {
         self.durations.get_or_create(&[operation, method, path]).observe(seconds);
         self.requests.get_or_create(&[operation, method, path, ("status", CLASSES[class])]).inc();
     }
+}
+
+/// All metrics of a server.
+pub struct Metrics(Registry);
+
+impl Metrics {
+    pub(crate) fn new(of_requests: &RequestMetrics, readings: Readings) -> Self {
+        let RequestMetrics { requests, durations, refused } = of_requests;
+        let mut registry = Registry::with_prefix("promptarium");
+        let text = "Lines of the log that were dropped because nobody read it";
+        registry.register("log_dropped_lines", text, DROPPED_LOG_LINES.clone());
+        let text = "Time from a request's head to its response's head";
+        registry.register("http_request_duration_seconds", text, durations.clone());
+        registry.register("http_requests", "Requests answered", requests.clone());
+        let activity = &readings.worker.activity;
+        let text = "How long a generation was due until claimed";
+        registry.register("generations_claim_delay_seconds", text, activity.claim_delay.clone());
+        let (processed, submitted) = (&activity.outcomes, &readings.submitter.outcomes);
+        for (name, text, family, label, values) in [
+            ("http_refused_requests", "Requests refused for load", refused, "reason", REFUSALS),
+            ("generations_processed", "Steps of workers", processed, "outcome", PROCESSED),
+            ("generations_submitted", "Submissions", submitted, "outcome", SUBMITTED),
+        ] {
+            registry.register(name, text, family.clone());
+            for value in values {
+                drop(family.get_or_create(&[(label, *value)]));
+            }
+        }
+        registry.register_collector(Box::new(readings));
+        Self(registry)
+    }
 
     /// All series as Prometheus text 0.0.4, which every scraper reads.
     fn page(&self) -> Response {
         let mut text = String::new();
-        let _ = encode_registry(&mut text, &self.registry);
-        let mut text = prometheus_text(&text);
-        self.readings.write(&mut text);
-        let body = ResponseBody::Left(text.into());
+        let _ = encode_registry(&mut text, &self.0);
+        let body = ResponseBody::Left(prometheus_text(&text).into());
         response::with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", body)
     }
 }
@@ -139,7 +149,7 @@ fn refusal(error: &ApiError) -> Option<&'static str> {
             OverQuota::Address(_) => "public_memory",
             OverQuota::Server(_) => "server_memory",
         }),
-        ApiError::OverRate(_) => Some("rate_limit"),
+        ApiError::TooMany { .. } => Some("rate_limit"),
         ApiError::Body(B::TooLarge(_) | B::Longer(_)) => Some("body_too_large"),
         ApiError::Body(B::TooSlow(_)) => Some("body_too_slow"),
         _ => None,

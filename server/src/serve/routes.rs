@@ -1,64 +1,23 @@
-//! The route table, which router, authentication, metrics and tests all read, and the lookup of
-//! a request's route. A new endpoint is a new row.
+//! The route table of the API, which router, authentication, metrics and tests all read, and the
+//! lookup of a request's route. A new endpoint is a new row.
 
 use std::collections::BTreeMap;
 
-use futures::future::BoxFuture;
 use http::Method;
 use matchit::Router;
 use promptarium::path;
 
-use crate::api::{
-    Api, HandlerResult, Request, files, generations, health, keys, openapi, prompts, readiness,
-    vaults,
-};
-#[cfg(feature = "dashboard")]
-use crate::blobs::asset_url::THUMBNAILS;
+use crate::api::route::{Handler, Route};
+use crate::api::{files, generations, health, keys, openapi, prompts, readiness, vaults};
 use crate::blobs::asset_url::{ASSETS, STORAGE};
-use crate::domain::{BASE_PATH, Caller, SessionRecord};
+use crate::domain::BASE_PATH;
 use crate::http::auth::Access;
 use crate::http::error::ApiError;
 use crate::http::path::PathParams;
-use crate::web;
 
-type HandlerFuture<'a> = BoxFuture<'a, HandlerResult>;
-
-/// What answers the requests of a route.
-#[derive(Clone, Copy, Debug)]
-pub enum Handler {
-    /// A handler that needs no key, or checks an upload token itself.
-    Open(for<'a> fn(&'a Api, Request<'a>) -> HandlerFuture<'a>),
-    /// A handler that needs a caller.
-    Authed(for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>),
-    /// As [`Handler::Open`], with failures as HTML. Pages are no part of the API document.
-    Page(for<'a> fn(&'a Api, Request<'a>) -> HandlerFuture<'a>),
-    /// A page that needs a session, and leads to the sign-in without one.
-    Dashboard(for<'a> fn(&'a Api, &'a SessionRecord, Request<'a>) -> HandlerFuture<'a>),
-}
-
-/// One row of the table.
-#[derive(Clone, Debug)]
-pub struct Route {
-    /// In metrics and in the API document.
-    pub name: &'static str,
-    /// `GET` answers `HEAD` too. With [`Access::UploadToken`] the handler gets all
-    /// methods but `OPTIONS`.
-    pub method: Method,
-    /// A template, below [`Route::base`].
-    pub path: &'static str,
-    /// [`BASE_PATH`], or nothing for a path at the root.
-    pub base: &'static str,
-    pub access: Access,
-    pub handler: Handler,
-}
-
-/// Every route of the service.
-pub fn table() -> Vec<Route> {
-    [endpoints(), pages()].concat()
-}
-
+/// The endpoints of the API.
 #[rustfmt::skip]
-fn endpoints() -> Vec<Route> {
+pub fn table() -> Vec<Route> {
     macro_rules! authed {
         ($handler:path) => { Handler::Authed(|api, caller, request| Box::pin($handler(api, caller, request))) };
     }
@@ -109,81 +68,10 @@ fn endpoints() -> Vec<Route> {
     ]
 }
 
-#[cfg(not(feature = "dashboard"))]
-fn pages() -> Vec<Route> {
-    Vec::new()
-}
-
-#[cfg(feature = "dashboard")]
-#[rustfmt::skip]
-fn pages() -> Vec<Route> {
-    macro_rules! page {
-        ($handler:path) => { Handler::Page(|api, request| Box::pin($handler(api, request))) };
-    }
-    macro_rules! dashboard {
-        ($handler:path) => { Handler::Dashboard(|api, session, request| Box::pin(async move { $handler(web::Visit::new(api, session, request).await?).await })) };
-    }
-    use Access::Session;
-    use Method as M;
-    let root = |name, method, path, access, handler| Route { name, method, path, base: "", access, handler };
-    vec![
-        root("signInForm", M::GET, web::sessions::SIGN_IN, Access::None, page!(web::sessions::sign_in_form)),
-        root("signIn", M::POST, web::sessions::SIGN_IN, Access::None, page!(web::sessions::sign_in)),
-        root("signOut", M::POST, web::sessions::SIGN_OUT, Access::None, page!(web::sessions::sign_out)),
-
-        root("getThumbnail", M::GET, THUMBNAILS, Access::None, page!(files::thumbnail)),
-
-        root("homePage", M::GET, "/", Session, dashboard!(web::home::show)),
-        root("promptsPage", M::GET, "/prompts", Session, dashboard!(web::prompts::list)),
-        root("newPromptPage", M::GET, "/prompts/new", Session, dashboard!(web::prompt::write)),
-        root("newPrompt", M::POST, "/prompts/new", Session, dashboard!(web::prompt::write)),
-        root("chosenPrompts", M::POST, "/prompts/chosen", Session, dashboard!(web::chosen::apply)),
-        root("promptPage", M::GET, "/prompts/{promptId}", Session, dashboard!(web::prompt::show)),
-        root("editPromptPage", M::GET, "/prompts/{promptId}/edit", Session, dashboard!(web::prompt::write)),
-        root("editPrompt", M::POST, "/prompts/{promptId}/edit", Session, dashboard!(web::prompt::write)),
-        root("generatePage", M::GET, "/generate", Session, dashboard!(web::generate::show)),
-        root("generate", M::POST, "/generate", Session, dashboard!(web::generate::show)),
-        root("vaultsPage", M::GET, "/vaults", Session, dashboard!(web::vaults::list)),
-        root("newVaultPage", M::GET, "/vaults/new", Session, dashboard!(web::vaults::write)),
-        root("newVault", M::POST, "/vaults/new", Session, dashboard!(web::vaults::write)),
-        root("vaultPage", M::GET, "/vaults/{vaultId}", Session, dashboard!(web::vaults::show)),
-        root("editVaultPage", M::GET, "/vaults/{vaultId}/edit", Session, dashboard!(web::vaults::write)),
-        root("editVault", M::POST, "/vaults/{vaultId}/edit", Session, dashboard!(web::vaults::write)),
-        root("deleteVaultForm", M::POST, "/vaults/{vaultId}/delete", Session, dashboard!(web::vaults::delete)),
-        root("forkVaultForm", M::POST, "/vaults/{vaultId}/fork", Session, dashboard!(web::public::fork)),
-        root("sharedVaultPage", M::GET, "/v/{account}/{slug}", Access::None, page!(web::public::show)),
-        root("jobsPage", M::GET, "/jobs", Session, dashboard!(web::jobs::list)),
-        root("jobPage", M::GET, "/jobs/{clientJobId}", Session, dashboard!(web::jobs::show)),
-        root("retryJob", M::POST, "/jobs/{clientJobId}/retry", Session, dashboard!(web::generate::show)),
-        root("keysPage", M::GET, "/keys", Session, dashboard!(web::keys::list)),
-        root("newKey", M::POST, "/keys", Session, dashboard!(web::keys::create)),
-        root("revokeKey", M::POST, "/keys/{publicId}/revoke", Session, dashboard!(web::keys::revoke)),
-        root("sessionsPage", M::GET, "/sessions", Session, dashboard!(web::sessions::list)),
-        root("endOtherSessions", M::POST, "/sessions/end-others", Session, dashboard!(web::sessions::end)),
-        root("accountPage", M::GET, "/account", Session, dashboard!(web::account::show)),
-        root("renameAccount", M::POST, "/account/name", Session, dashboard!(web::account::rename)),
-        root("exportAccount", M::GET, "/account/export", Session, dashboard!(web::account::export)),
-        root("importAccount", M::POST, "/account/import", Session, dashboard!(web::account::import)),
-        root("deleteAccount", M::POST, "/account/delete", Session, dashboard!(web::account::delete)),
-        root("endSession", M::POST, "/sessions/{sessionId}/end", Session, dashboard!(web::sessions::end)),
-    ]
-}
-
 const ALL_METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
 /// The table, ready for lookup: the routes of each path.
 pub struct Routes(Router<Vec<Route>>);
-
-impl Route {
-    #[cfg(test)]
-    pub(crate) const fn is_page(&self) -> bool {
-        matches!(self.handler, Handler::Page(_) | Handler::Dashboard(_))
-    }
-
-    pub fn template(&self) -> String {
-        format!("{}{}", self.base, self.path)
-    }
-}
 
 impl Routes {
     /// Prepares a table for lookup.
@@ -231,13 +119,14 @@ fn allow(routes: &[Route]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    #[test]
-    fn every_row_is_found_at_its_path_and_other_methods_are_told_which_there_are() {
-        let routes = Routes::new(table()).unwrap();
-        for row in table() {
+    pub(crate) fn assert_each_row_is_found_and_other_methods_are_told_which_there_are(
+        table: &[Route],
+    ) {
+        let routes = Routes::new(table.to_vec()).unwrap();
+        for row in table {
             let path = row.template().replace(['{', '}'], "-");
             assert_eq!(routes.find(&row.method, &path).unwrap().0.name, row.name, "{path}");
             match routes.find(&Method::TRACE, &path) {
@@ -251,5 +140,10 @@ mod tests {
                 Err(error) => panic!("{path}: {error}"),
             }
         }
+    }
+
+    #[test]
+    fn every_endpoint_is_found_at_its_path() {
+        assert_each_row_is_found_and_other_methods_are_told_which_there_are(&table());
     }
 }

@@ -18,23 +18,20 @@ use hyper::body::Incoming;
 use tokio::time::Instant;
 use tracing::Instrument;
 
+use crate::api::route::{Handler, Pages, Route};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::SessionRecord;
 use crate::error_chain::error_chain;
 use crate::http::auth::{Access, AuthError, authenticate};
 use crate::http::browser::asks_for_page;
-use crate::http::compression;
-use crate::http::cors;
 use crate::http::error::ApiError;
 use crate::http::headers::sole;
 use crate::http::path::RequestTarget;
 use crate::http::request_id::{REQUEST_ID, TRACERESPONSE, Trace, request_id};
 use crate::http::response::{self, Response};
 use crate::serve::listener::HttpService;
-use crate::serve::metrics::Metrics;
-use crate::serve::routes::{Handler, Route, Routes};
+use crate::serve::routes::Routes;
 use crate::store::StoreError;
-use crate::web;
 
 /// A year. Not for subdomains, which may be other services.
 const HSTS: &str = "max-age=31536000";
@@ -45,8 +42,8 @@ pub struct ApiService {
     pub routes: Routes,
     /// What handlers need.
     pub api: Api,
-    /// Where requests are counted, if metrics are served.
-    pub metrics: Option<Arc<Metrics>>,
+    /// How pages fail, if there are pages.
+    pub pages: Option<Pages>,
 }
 
 impl HttpService for Arc<ApiService> {
@@ -74,7 +71,7 @@ impl HttpService for Arc<ApiService> {
                 (response, Some(error))
             }
         };
-        response = compression::for_client(parts, response);
+        response = self.api.middleware.finish(parts, response);
         if parts.method == Method::HEAD {
             response = response::without_body(response);
         }
@@ -83,7 +80,6 @@ impl HttpService for Arc<ApiService> {
         let ids = (id_text, trace.as_ref());
         self.record(&parts.method, known.route, status, elapsed, ids, error.as_ref());
         let headers = response.headers_mut();
-        cors::add_headers(&self.api.site.cors_origins, parts, headers);
         headers.extend(known.rates);
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -133,14 +129,18 @@ impl ApiService {
                 let outcome = async {
                     let found = api.site.session(&parts.headers, &*api.store).await?;
                     let session = &**known.session.insert(Box::new(found));
-                    api.rates.count(&session.caller(), route.name, &mut known.rates)?;
+                    api.middleware.admit(&session.caller(), route.name, &mut known.rates)?;
                     api.site.check_source(parts)?;
                     let memory = api.memory.of(session.account);
                     request.memory = memory;
                     let response = handler(api, session, request).await?;
                     Ok(response::within(memory, &parts.method, response)?)
                 };
-                web::or_sign_in(&api.site, parts, Box::pin(outcome).await)
+                let outcome = Box::pin(outcome).await;
+                match self.pages {
+                    Some(pages) => (pages.or_sign_in)(&api.site, parts, outcome),
+                    None => outcome,
+                }
             }
             Handler::Authed(handler) => {
                 let caller = match route.access {
@@ -152,7 +152,7 @@ impl ApiService {
                     }
                     _ => authenticate(&parts.headers, &api.vendor, &*api.store).await?,
                 };
-                api.rates.count(&caller, route.name, &mut known.rates)?;
+                api.middleware.admit(&caller, route.name, &mut known.rates)?;
                 let memory = api.memory.of(caller.account);
                 request.memory = memory;
                 let outcome = match route.access {
@@ -186,6 +186,7 @@ impl ApiService {
         let (site, store) = (&self.api.site, &*self.api.store);
         let template = known.route.map_or("", |route| route.path);
         let problem = error.problem(RequestTarget::new(template, &parts.method));
+        let Some(pages) = self.pages else { return response::failure(problem) };
         let session = match known.route.map(|route| route.handler) {
             // Not asked for again: if it is not known, the store may be what failed.
             Some(Handler::Dashboard(_)) => known.session.take().map(|session| *session),
@@ -193,7 +194,7 @@ impl ApiService {
             None if asks_for_page(parts) => site.session(&parts.headers, store).await.ok(),
             _ => return response::failure(problem),
         };
-        web::failure(problem, site, session.as_ref(), request_id)
+        (pages.failure)(problem, site, session.as_ref(), request_id)
     }
 
     /// Counts a request and logs one line. Headers and query are left out: a key may be in them.
@@ -206,9 +207,7 @@ impl ApiService {
         (request_id, trace): (&str, Option<&Trace>),
         error: Option<&ApiError>,
     ) {
-        if let Some(metrics) = &self.metrics {
-            metrics.record(route, status, elapsed, error);
-        }
+        self.api.middleware.record(route, status, elapsed, error);
         let route = route.map_or("unknown", |route| route.path);
         let status = status.as_u16();
         let duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);

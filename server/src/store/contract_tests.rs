@@ -3,6 +3,7 @@
 //! [`contract_tests`] makes two tests of it.
 
 mod accounts;
+mod admin;
 mod concurrency;
 mod ended;
 pub(super) mod jobs;
@@ -111,14 +112,6 @@ impl StoreUnderTest {
             Kind::Postgres(store, _) => {
                 assert_eq!(store.broken_invariants().await, Vec::<String>::new());
             }
-        }
-    }
-
-    /// How many accounts there are.
-    pub(super) async fn accounts(&self) -> usize {
-        match &self.kind {
-            Kind::Memory(store) => store.account_count(),
-            Kind::Postgres(store, _) => store.accounts().await.unwrap().len(),
         }
     }
 

@@ -71,7 +71,8 @@ async fn compare(
     }
     memory.check().await;
     postgres.check().await;
-    assert_eq!(memory.accounts().await, postgres.accounts().await);
+    let accounts = async |db: &StoreUnderTest| db.store.accounts().await.unwrap();
+    assert_eq!(accounts(&memory).await, accounts(&postgres).await);
     Ok(results)
 }
 

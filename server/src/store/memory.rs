@@ -5,6 +5,7 @@
 
 mod account;
 mod accounts;
+mod admin;
 mod jobs;
 mod keys;
 mod prompts;
@@ -50,6 +51,7 @@ struct Data {
     sessions: BTreeMap<KeyId, Session>,
     /// One-time codes by their digests.
     codes: HashMap<[u8; 32], Code>,
+    settings: BTreeMap<String, Vec<u8>>,
     shared: Shared,
 }
 
@@ -149,11 +151,12 @@ impl Data {
     /// Creates an account with its General vault.
     fn create_account(&mut self, name: &str) -> AccountId {
         let id = AccountId(self.shared.next_id(Kind::Other));
-        let shared = self.shared.clone();
-        let mut account = Account { id, name: name.into(), shared, ..Account::default() };
+        let (shared, created_at) = (self.shared.clone(), self.shared.clock.now());
+        let mut account =
+            Account { id, name: name.into(), created_at, shared, ..Account::default() };
         let visibility = VaultVisibility::Private;
         let general = NewVault { name: "General".into(), description: None, visibility };
-        account.insert_vault(general.record(account.now())).record.system = true;
+        account.insert_vault(general.record(created_at)).record.system = true;
         self.accounts.insert(id, account);
         id
     }

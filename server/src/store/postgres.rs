@@ -75,19 +75,18 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio::sync::Notify;
 
-pub(crate) use self::accounts::KeyEntry;
 use self::batching::Batcher;
 use self::connect::{Connector, Unreachable};
 use self::db::Db;
-pub(crate) use self::db::PoolUse;
 use self::migrate::MigrateError;
 pub use self::migrate::Migration;
 use self::send::{By, PING};
 pub use self::url::DatabaseUrl;
-use super::{Store, StoreError};
+use super::{Gauge, Store, StoreError};
 use crate::clock::Clock;
 use crate::domain::{Caller, NewPrompt, PromptPage, PromptQuery, SharedPrompt};
 use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
+use crate::quota::Quota;
 
 /// A [`Store`] in PostgreSQL.
 #[derive(Clone)]
@@ -165,10 +164,6 @@ impl PostgresStore {
         migrate_with(&Connector::new(url), Migration::Auto).await
     }
 
-    pub(crate) fn as_dyn(&self) -> Arc<dyn Store> {
-        Arc::new(self.clone())
-    }
-
     /// Distributes the tables of an up-to-date schema over the nodes of a Citus cluster, and returns
     /// the names of those that were not distributed before.
     ///
@@ -188,6 +183,14 @@ impl Store for PostgresStore {
 
     async fn check(&self) -> Result<(), StoreError> {
         self.db.rows(By::Server, &PING, &[]).await.map(drop)
+    }
+
+    fn quotas(&self) -> Vec<Quota> {
+        self.db.quotas()
+    }
+
+    fn gauges(&self) -> Vec<Gauge> {
+        self.db.gauges()
     }
 }
 

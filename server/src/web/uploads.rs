@@ -74,7 +74,9 @@ pub(super) async fn receive(
                 while let Some(bytes) = part.chunk().await.map_err(refused)? {
                     if sent.size == 0 && !bytes.is_empty() {
                         memory.grow_to(FORM_BYTES_MAX + UPLOAD_BUFFER_BYTES)?;
-                        route.map_or(Ok(()), |of| api.rates.count(caller, of, &mut Vec::new()))?;
+                        route.map_or(Ok(()), |of| {
+                            api.middleware.admit(caller, of, &mut Vec::new())
+                        })?;
                     }
                     sent.size += bytes.len();
                     digest.update(&bytes);

@@ -1,11 +1,14 @@
 //! A request for a page by somebody who is signed in.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::Method;
 use http::request::Parts;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use multer::parse_boundary;
+use quick_cache::sync::Cache;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -13,10 +16,14 @@ use super::forms::{Entered, TOKEN};
 use super::layout::{Page, done_address, redirect};
 use super::parts::relative;
 use crate::api::{Api, HandlerResult, Request};
-use crate::domain::{Caller, SessionRecord};
+use crate::domain::{AccountId, Caller, SessionRecord};
 use crate::http::body::{FORM, content_type};
 use crate::http::error::ApiError;
 use crate::store::Store;
+
+/// The pages with the results of forms, by the token in each form: sending one again does nothing
+/// again. A server remembers its own only, so two servers may carry out the same form.
+pub(super) type Replays = Arc<Cache<(AccountId, [u8; 32]), String>>;
 
 pub(crate) struct Visit<'a> {
     pub(super) api: &'a Api,
@@ -122,7 +129,10 @@ impl<'a> Visit<'a> {
         let path = self.request.parts.uri.path();
         let form = Sha256::new().chain_update(path).chain_update("\n").chain_update(&self.sent);
         let key = (self.session.account, form.finalize().into());
-        self.api.replays.get_or_insert_async(&key, work).await
+        match self.api.extensions.get::<Replays>() {
+            Some(replays) => replays.get_or_insert_async(&key, work).await,
+            None => work.await,
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 use promptarium_server::EmbeddedServer;
-use promptarium_server::test_support::{BlobSetting, Blobs};
+use promptarium_server::test_support::Blobs;
 use tempfile::TempDir;
 
 use crate::support::advance;
@@ -65,7 +65,7 @@ fn assert_is_error(response: &Response, expected: &str) {
 async fn a_storage_that_fails_is_503_and_leaves_nothing_and_makes_the_server_unready() {
     let parent = TempDir::new().unwrap();
     let [folder, away] = ["inner workings", "away"].map(|name| parent.path().join(name));
-    let blobs = Blobs::open(&BlobSetting::Folder(folder.clone())).unwrap();
+    let blobs = Blobs::in_folder(&folder).unwrap();
     let server = EmbeddedServer::builder().blobs(blobs).start().await.unwrap();
     let slot = Slot::to(&server, 4).await;
     // A file in place of the folder.

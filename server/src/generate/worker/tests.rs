@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::output::large_outputs;
 use super::pool::WorkerPool;
 use super::*;
-use crate::blobs::{BlobSetting, Blobs};
+use crate::blobs::Blobs;
 use crate::domain::{Caller, JobState, ListedPrompt, Turn};
 use crate::generate::OutputStream;
 use crate::generate::tests::{
@@ -198,7 +198,7 @@ async fn failed_attempts_are_retried_with_a_doubling_delay_which_the_job_waits_f
 /// A folder that can store nothing as long as there is a file in place of its subfolder.
 fn failing_blobs() -> (TempDir, Blobs) {
     let folder = TempDir::new().unwrap();
-    let blobs = Blobs::open(&BlobSetting::Folder(folder.path().to_owned())).unwrap();
+    let blobs = Blobs::in_folder(folder.path()).unwrap();
     let images = folder.path().join("images");
     std::fs::remove_dir(&images).unwrap();
     std::fs::write(images, "").unwrap();

@@ -25,7 +25,11 @@ fn every_failure() -> Vec<(u16, &'static str, ApiError)> {
         (401, "needs a browser session", AuthError::NoSession.into()),
         (401, "this sign-in code is not valid", AuthError::WrongCode.into()),
         (403, "another site", ApiError::CrossSite("another site".into())),
-        (429, "600 requests in 60 seconds", OverRate::of("key:requests=600/60", 9).into()),
+        (
+            429,
+            "600 requests in 60 seconds",
+            ApiError::TooMany { text: "600 requests in 60 seconds".into(), seconds: 9 },
+        ),
         (415, "`Content-Type: image/png`", BodyReadError::OtherType("image/png").into()),
         (413, "more than 7 bytes", BodyReadError::TooLarge(7).into()),
         (408, "within 30 seconds", BodyReadError::TooSlow(30).into()),

@@ -8,12 +8,6 @@ use super::*;
 use crate::clock::ManualClock;
 use crate::domain::{AccountId, KeyId, Scopes};
 
-impl OverRate {
-    pub(crate) fn of(limit: &str, seconds: u32) -> Self {
-        Self { limit: limit.parse().unwrap(), seconds }
-    }
-}
-
 fn rates(limits: &str) -> (Rates, ManualClock) {
     let clock = ManualClock::new("2026-01-02T03:04:05Z".parse().unwrap());
     let limits = limits.split(' ').map(|limit| limit.parse().unwrap()).collect();

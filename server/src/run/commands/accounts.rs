@@ -5,6 +5,7 @@
 
 use std::path::Path;
 use std::pin::pin;
+use std::sync::Arc;
 use std::{fs, io};
 
 use futures::TryStreamExt;
@@ -17,8 +18,7 @@ use crate::api::import;
 use crate::clock::Clock;
 use crate::config::{AccountCommand, SessionCommand};
 use crate::domain::{KeyId, SecretToken, SessionRecord};
-use crate::store::postgres::PostgresStore;
-use crate::store::{AccountStore, SessionStore, StoreError};
+use crate::store::{Store, StoreError};
 
 /// Names the session of a command among those of the account.
 const BROWSER: &str = "promptarium-server";
@@ -26,7 +26,7 @@ const COLUMNS: [&str; 5] = ["id", "browser", "created_at", "last_seen_at", "expi
 
 /// Does something with a session of the account, which ends after it.
 async fn as_owner<T>(
-    store: &PostgresStore,
+    store: &dyn Store,
     account: &str,
     work: impl AsyncFnOnce(&SessionRecord) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
@@ -43,7 +43,11 @@ async fn as_owner<T>(
     }
 }
 
-pub(super) async fn run(store: &PostgresStore, command: AccountCommand) -> Result<Output, Failure> {
+pub(super) async fn run(
+    shared: &Arc<dyn Store>,
+    command: AccountCommand,
+) -> Result<Output, Failure> {
+    let store = &**shared;
     let taken = |name: &str| refused(format!("the account {name} already exists"));
     match command {
         AccountCommand::Create { name } => match store.create_account(&name).await? {
@@ -78,7 +82,7 @@ pub(super) async fn run(store: &PostgresStore, command: AccountCommand) -> Resul
             Ok((format!("deleted account {name}\n"), json!({ "account": name, "deleted": true })))
         }
         AccountCommand::Export { name } => {
-            as_owner(store, &name, async |session| print_export(store, session).await).await?;
+            as_owner(store, &name, async |session| print_export(shared, session).await).await?;
             Ok((String::new(), Value::Null))
         }
         AccountCommand::Import { name, file } => import_file(store, &name, &file).await,
@@ -86,9 +90,9 @@ pub(super) async fn run(store: &PostgresStore, command: AccountCommand) -> Resul
 }
 
 /// Prints the document, which is the result whether or not others are JSON.
-async fn print_export(store: &PostgresStore, session: &SessionRecord) -> Result<(), Failure> {
+async fn print_export(store: &Arc<dyn Store>, session: &SessionRecord) -> Result<(), Failure> {
     let (account, now) = (&session.account_name, Clock::System.now());
-    let mut document = pin!(export(store.as_dyn(), session.caller(), account, now).await?);
+    let mut document = pin!(export(store.clone(), session.caller(), account, now).await?);
     while let Some(piece) = document.try_next().await? {
         print(&piece).map_err(|error| format!("cannot write to stdout: {error}"))?;
     }
@@ -96,7 +100,7 @@ async fn print_export(store: &PostgresStore, session: &SessionRecord) -> Result<
 }
 
 /// Imports a file, or standard input for `-`.
-async fn import_file(store: &PostgresStore, name: &str, file: &Path) -> Result<Output, Failure> {
+async fn import_file(store: &dyn Store, name: &str, file: &Path) -> Result<Output, Failure> {
     let place = file.display();
     let is_file = file != Path::new("-");
     let document = if is_file { fs::read_to_string(file) } else { io::read_to_string(io::stdin()) };
@@ -118,7 +122,7 @@ async fn import_file(store: &PostgresStore, name: &str, file: &Path) -> Result<O
 }
 
 pub(super) async fn sessions(
-    store: &PostgresStore,
+    store: &dyn Store,
     command: SessionCommand,
 ) -> Result<Output, Failure> {
     match command {
@@ -159,7 +163,7 @@ pub(super) async fn sessions(
 }
 
 /// The sessions of the account but the command's.
-async fn others(store: &PostgresStore, own: &SessionRecord) -> Result<Vec<SessionRecord>, Failure> {
+async fn others(store: &dyn Store, own: &SessionRecord) -> Result<Vec<SessionRecord>, Failure> {
     let sessions = store.sessions(&own.caller()).await?;
     Ok(sessions.into_iter().filter(|session| session.id != own.id).collect())
 }

@@ -23,6 +23,7 @@ use crate::store::{Result, StoreError};
 pub(super) struct Account {
     pub(super) id: AccountId,
     pub(super) name: Box<str>,
+    pub(super) created_at: Timestamp,
     pub(super) prompts: BTreeMap<PromptId, StoredPrompt>,
     pub(super) vaults: BTreeMap<VaultId, Vault>,
     /// By their names.

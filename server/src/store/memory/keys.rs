@@ -33,11 +33,15 @@ impl Data {
         self.keys.get(self.by_public_id.get(public_id)?)
     }
 
+    pub(super) fn key_mut(&mut self, public_id: &str) -> Option<&mut KeyRecord> {
+        self.keys.get_mut(self.by_public_id.get(public_id)?)
+    }
+
     fn keys_of(&self, account: AccountId) -> impl Iterator<Item = &KeyRecord> {
         self.keys.values().filter(move |key| key.account == account)
     }
 
-    fn insert_key(&mut self, account: AccountId, new: NewKey) -> Result<KeyRecord> {
+    pub(super) fn insert_key(&mut self, account: AccountId, new: NewKey) -> Result<KeyRecord> {
         if self.key(&new.public_id).is_some() {
             return Err(StoreError::KeyTaken);
         }
@@ -126,9 +130,10 @@ impl KeyStore for MemoryStore {
 
     async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<KeyRecord> {
         let mut data = self.locked(caller)?;
-        let Data { keys, by_public_id, .. } = &mut *data;
-        let key = by_public_id.get(public_id).and_then(|id| keys.get_mut(id));
-        let key = key.filter(|key| key.account == caller.account).ok_or(StoreError::NotFound)?;
+        let key = data
+            .key_mut(public_id)
+            .filter(|key| key.account == caller.account)
+            .ok_or(StoreError::NotFound)?;
         key.revoked_at.get_or_insert(self.clock.now());
         Ok(key.clone())
     }

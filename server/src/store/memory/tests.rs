@@ -35,10 +35,6 @@ impl MemoryStore {
             account.check_invariants();
         }
     }
-
-    pub(in crate::store) fn account_count(&self) -> usize {
-        self.data.read().accounts.len()
-    }
 }
 
 impl Account {

@@ -1,7 +1,8 @@
-//! What the operator does: creating accounts, and the keys of all accounts. Each method fails with
-//! [`StoreError::Unavailable`](crate::store::StoreError::Unavailable) or
-//! [`StoreError::Internal`](crate::store::StoreError::Internal).
+//! What the operator does: creating accounts, and the keys of all accounts.
 
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
@@ -10,8 +11,8 @@ use super::import::new_ids;
 use super::keys::{KEY_COLUMNS, key_record};
 use super::rows::{IS_NO_SESSION, NEW_KEY, all, column, one};
 use super::send::{By, Params, Step};
-use crate::domain::{KeyRecord, NewKey};
-use crate::store::Result;
+use crate::domain::{KeyEntry, NewKey};
+use crate::store::{AdminStore, Replace, Result, StoreError};
 
 statements! {
     /// The account `$1` with this name, unless the name is in use, another key has the public id `$4`,
@@ -62,55 +63,48 @@ statements! {
          RETURNING a.name AS account, {KEY_COLUMNS}";
 }
 
-/// An API key as the operator sees it, with the name of its account.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyEntry {
-    pub(crate) account: String,
-    pub(crate) key: KeyRecord,
-}
-
-impl PostgresStore {
-    /// Creates an account with its General vault; `false`, and no change, if the name is
-    /// in use.
-    pub(crate) async fn create_account(&self, name: &str) -> Result<bool> {
+#[async_trait]
+impl AdminStore for PostgresStore {
+    async fn create_account(&self, name: &str) -> Result<bool> {
         self.create(name, None, false).await
     }
 
-    /// The names of all accounts and when they were created, oldest first.
-    pub(crate) async fn accounts(&self) -> Result<Vec<(String, Timestamp)>> {
+    async fn accounts(&self) -> Result<Vec<(String, Timestamp)>> {
         let rows = self.db.rows(By::Server, &ACCOUNTS, &[]).await?;
         rows.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect()
     }
 
-    /// Creates a key of an existing account; `false` if there is no such account.
-    pub(crate) async fn create_key(&self, account: &str, key: &NewKey) -> Result<bool> {
+    async fn keys(&self, account: Option<&str>) -> Result<Vec<KeyEntry>> {
+        let rows = self.db.rows(By::Server, &KEYS, &[&account]).await?;
+        if account.is_some() && rows.is_empty() {
+            return Err(StoreError::NotFound);
+        }
+        all(&rows, entry)
+    }
+
+    async fn create_key(&self, account: &str, key: &NewKey) -> Result<bool> {
         self.create_in(&[], account, key, None).await
     }
 
-    /// All keys of all accounts, ordered by account, then by age.
-    pub(crate) async fn keys(&self) -> Result<Vec<KeyEntry>> {
-        all(&self.db.rows(By::Server, &KEYS, &[&None::<&str>]).await?, entry)
-    }
-
-    /// All keys of one account, oldest first; `None` if there is no such account.
-    pub(crate) async fn keys_of(&self, account: &str) -> Result<Option<Vec<KeyEntry>>> {
-        let rows = self.db.rows(By::Server, &KEYS, &[&Some(account)]).await?;
-        if rows.is_empty() { Ok(None) } else { all(&rows, entry).map(Some) }
-    }
-
-    /// Revokes a key permanently, on every server of this database at once. `None` if
-    /// there is no such key.
-    pub async fn revoke_key(&self, public_id: &str) -> Result<Option<KeyEntry>> {
+    async fn revoke_key(&self, public_id: &str) -> Result<Option<KeyEntry>> {
         let params: Params<'_> = &[&public_id, &self.db.now()];
         Ok(all(&self.db.rows(By::Server, &REVOKE, params).await?, entry)?.pop())
     }
 
-    /// Creates this account and this key if the database has no account at all, and
-    /// returns whether it did. Of several concurrent calls one succeeds.
-    pub(crate) async fn seed_first_key(&self, account: &str, key: &NewKey) -> Result<bool> {
+    async fn seed_first_key(&self, account: &str, key: &NewKey) -> Result<bool> {
         self.create(account, Some(key), true).await
     }
 
+    async fn settings(&self) -> Result<BTreeMap<String, Vec<u8>>> {
+        self.read_settings().await
+    }
+
+    async fn set(&self, name: &str, value: &[u8], replace: Replace<'_>) -> Result<Vec<u8>> {
+        self.set_setting(name, value, replace).await
+    }
+}
+
+impl PostgresStore {
     /// Creates, in one transaction, the account and the key if they do not exist. Nothing changes
     /// if another key has the public id, or if `first` and there is an account. Returns whether
     /// the key is then there, or without a key, whether the account is new.

@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use tokio::sync::RwLock;
 use tokio::time::Instant;
 
-use super::PostgresStore;
 use super::connect::{Connector, DbClient, Unreachable};
 use crate::clock::Clock;
 use crate::limits::{
@@ -16,7 +15,7 @@ use crate::limits::{
     LONG_WRITES_PER_ACCOUNT, POOL_WAIT, SHARED_CLIENTS_MAX, SHARED_CLIENTS_PART, STATEMENT_GRACE,
 };
 use crate::quota::{Client, Permit, Quota};
-use crate::store::{Result, StoreError, time_budget};
+use crate::store::{Gauge, Result, StoreError, time_budget};
 
 #[derive(Clone)]
 pub(super) struct Db {
@@ -37,20 +36,6 @@ pub(super) struct Db {
     pub(super) list_rows: Quota,
     /// Searches for keys and sessions, which anybody can cause.
     pub(super) look_ups: Quota,
-}
-
-/// What the connections are doing, for the metrics.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PoolUse {
-    /// Connections that one statement has, and those that none has.
-    pub(crate) busy: usize,
-    pub(crate) idle: usize,
-    /// How many of both there may be.
-    pub(crate) max: usize,
-    /// Statements that run or wait on shared connections.
-    pub(crate) pipelined: usize,
-    /// How many wait for what.
-    pub(crate) waiting: [(&'static str, usize); 4],
 }
 
 /// A connection that many statements share without waiting for one another (pipelining), which
@@ -120,31 +105,50 @@ impl Db {
     }
 }
 
-impl PostgresStore {
-    /// What bounds the use of the database.
-    pub(crate) fn quotas(&self) -> Vec<Quota> {
-        let Db { steps, long_writes, list_rows, look_ups, .. } = (*self.db).clone();
+impl Db {
+    pub(super) fn quotas(&self) -> Vec<Quota> {
+        let Self { steps, long_writes, list_rows, look_ups, .. } = self.clone();
         vec![steps, long_writes, list_rows, look_ups]
     }
 
     /// What the connections are doing.
-    pub(crate) fn pool_use(&self) -> PoolUse {
-        let Db { pool, shared, steps, long_writes, list_rows, .. } = &*self.db;
+    pub(super) fn gauges(&self) -> Vec<Gauge> {
+        let Self { pool, shared, steps, long_writes, list_rows, .. } = self;
         let status = pool.status();
+        let states = vec![
+            ("busy", status.size.saturating_sub(status.available)),
+            ("idle", status.available),
+            ("max", status.max_size),
+        ];
         // Each slot is in the list, too.
-        let pipelined = shared.iter().map(|slot| Arc::strong_count(slot).saturating_sub(1));
-        PoolUse {
-            busy: status.size.saturating_sub(status.available),
-            idle: status.available,
-            max: status.max_size,
-            pipelined: pipelined.sum(),
-            waiting: [
-                ("connection", status.waiting),
-                ("step", steps.usage().waiting),
-                ("long_write", long_writes.usage().waiting),
-                ("list", list_rows.usage().waiting),
-            ],
-        }
+        let pipelined = shared.iter().map(|slot| Arc::strong_count(slot).saturating_sub(1)).sum();
+        let waiting = vec![
+            ("connection", status.waiting),
+            ("step", steps.usage().waiting),
+            ("long_write", long_writes.usage().waiting),
+            ("list", list_rows.usage().waiting),
+        ];
+        let gauge = |name, meaning, label, values| Gauge { name, meaning, label, values };
+        vec![
+            gauge(
+                "database_connections",
+                "Connections for one statement at a time: busy, idle, and the most there may be",
+                "state",
+                states,
+            ),
+            gauge(
+                "database_pipelined_statements",
+                "Statements that run or wait on shared connections",
+                "",
+                vec![("", pipelined)],
+            ),
+            gauge(
+                "database_waiting",
+                "Statements and requests that wait for a connection or for their share of them",
+                "for",
+                waiting,
+            ),
+        ]
     }
 }
 

@@ -2,7 +2,7 @@
 
 use data_encoding::BASE64;
 use promptarium_server::EmbeddedServer;
-use promptarium_server::test_support::route_table;
+use promptarium_server::test_support::page_table;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use url::form_urlencoded;
@@ -15,9 +15,8 @@ use crate::support::browser::{
 /// Method and path of every page and form that needs a session, from the route table, and whether the
 /// path has parameters, which `fill` gives.
 fn routes(fill: impl Fn(&str) -> String) -> Vec<(String, String, bool)> {
-    let routes = route_table().into_iter();
-    let routes =
-        routes.filter(|route| route.base.is_empty() && format!("{:?}", route.access) == "Session");
+    let routes = page_table().into_iter();
+    let routes = routes.filter(|route| format!("{:?}", route.access) == "Session");
     let filled = routes.map(|route| {
         let parts = route.path.split('/').map(|part| match part.strip_prefix('{') {
             Some(name) => fill(name.trim_end_matches('}')),

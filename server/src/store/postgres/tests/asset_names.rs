@@ -4,17 +4,15 @@ use const_format::formatcp;
 use futures::TryStreamExt;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use tempfile::TempDir;
 
 use super::super::migrate::{self, LIST};
 use super::super::scratch::ScratchDatabase;
 use super::super::{DatabaseUrl, Migration, PostgresStore};
-use crate::blobs::{BlobSetting, Blobs};
 use crate::clock::Clock;
 use crate::domain::{AssetName, Caller, GenerationRequest, ImageRef, NewJob, Reserved};
 use crate::generate::request_digest;
-use crate::store::StoreError;
 use crate::store::prelude::*;
+use crate::store::{Replace, StoreError};
 
 const NAME: &str = "0123456789abcdefghijklmno0.png";
 const ORIGIN: &str = "http://127.0.0.1:8080";
@@ -124,29 +122,7 @@ async fn addresses_below_a_public_url_of_the_deployment_become_names_if_it_is_kn
         urls.sort();
         let all = [ORIGIN, "https://new.example"];
         assert_eq!(urls, all[usize::from(!is_known)..]);
-        let known = store.blob_store(b"x", None).await.unwrap();
+        let known = store.blob_store(b"x", Replace::None).await.unwrap();
         assert_eq!(&*known, if is_known { NAME.as_bytes() } else { b"x" });
     }
-}
-
-#[tokio::test]
-async fn the_first_start_afterwards_needs_the_folder_with_the_files() {
-    let (store, _database) = migrated(IMAGES).await;
-    let folders = [TempDir::new().unwrap(), TempDir::new().unwrap()];
-    let open = async |at: usize| {
-        let blobs = Blobs::open(&BlobSetting::Folder(folders[at].path().into())).unwrap();
-        blobs.verify().await.unwrap();
-        blobs
-    };
-    open(0).await.put_new(&AssetName::parse(NAME).unwrap(), "x".into()).await.unwrap();
-    let refused = open(1).await.check_mark(&store).await.unwrap_err().to_string();
-    assert!(refused.contains(folders[1].path().to_str().unwrap()), "{refused}");
-    open(0).await.check_mark(&store).await.unwrap();
-    // From now on the mark counts, not the file.
-    open(1).await.put_new(&AssetName::parse(NAME).unwrap(), "x".into()).await.unwrap();
-    let refused = open(1).await.check_mark(&store).await.unwrap_err().to_string();
-    for folder in &folders {
-        assert!(refused.contains(folder.path().to_str().unwrap()), "{refused}");
-    }
-    open(0).await.check_mark(&store).await.unwrap();
 }

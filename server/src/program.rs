@@ -1,0 +1,184 @@
+//! The service of the program: the reference with what settings and features add to it. An embedded
+//! server has the same pages and the same middleware.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::request::Parts;
+use http::{HeaderName, HeaderValue, StatusCode};
+
+use crate::api::route::{Middleware, Route};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::domain::{Caller, PublicUrl};
+use crate::embedded::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
+use crate::error_chain::error_chain;
+use crate::generate::queue::QueueSetting;
+use crate::http::compression;
+use crate::http::cors::{self, CorsOrigin};
+use crate::http::error::ApiError;
+use crate::http::rates::Rates;
+use crate::http::response::Response;
+use crate::serve::metrics::{Metrics, Readings, RequestMetrics};
+use crate::start::{self, Service, ServiceParts, ServiceSettings};
+use crate::store::memory::MemoryStore;
+#[cfg(feature = "postgres")]
+use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
+use crate::store::{Cause, Store};
+
+/// Compression, CORS, rate limits, and metrics if they are served.
+struct ProgramMiddleware {
+    cors_origins: Vec<CorsOrigin>,
+    rates: Rates,
+    metrics: Option<RequestMetrics>,
+}
+
+impl Middleware for ProgramMiddleware {
+    fn admit(
+        &self,
+        caller: &Caller,
+        route: &str,
+        headers: &mut Vec<(HeaderName, HeaderValue)>,
+    ) -> Result<(), ApiError> {
+        Ok(self.rates.count(caller, route, headers)?)
+    }
+
+    fn finish(&self, request: &Parts, response: Response) -> Response {
+        let mut response = compression::for_client(request, response);
+        cors::add_headers(&self.cors_origins, request, response.headers_mut());
+        response
+    }
+
+    fn record(
+        &self,
+        route: Option<&Route>,
+        status: StatusCode,
+        elapsed: Duration,
+        error: Option<&ApiError>,
+    ) {
+        if let Some(metrics) = &self.metrics {
+            metrics.record(route, status, elapsed, error);
+        }
+    }
+}
+
+/// What is added to the API.
+fn parts(middleware: ProgramMiddleware) -> ServiceParts {
+    let parts = ServiceParts { middleware: Some(Arc::new(middleware)), ..ServiceParts::default() };
+    #[cfg(feature = "dashboard")]
+    let parts = {
+        let (routes, pages) = (crate::web::routes::table(), Some(crate::web::PAGES));
+        ServiceParts { routes, pages, ..parts }
+    };
+    parts
+}
+
+/// The configured store. An error names the setting.
+pub(crate) async fn open_store(config: &Config) -> Result<Arc<dyn Store>, Cause> {
+    let settings = &config.settings;
+    #[cfg(feature = "postgres")]
+    if let Some(url) = &settings.database_url {
+        let database = PostgresStore::open(url, settings.migrate, Clock::System).await;
+        let database = database.map_err(|error| database_error(config, &error))?;
+        return Ok(Arc::new(database.with_vaults_max(settings.vaults_max)));
+    }
+    Ok(Arc::new(MemoryStore::new(Clock::System).with_vaults_max(settings.vaults_max)))
+}
+
+/// What is wrong with the database, with the name of its setting.
+#[cfg(feature = "postgres")]
+pub(crate) fn database_error(config: &Config, error: &ConnectError) -> Cause {
+    format!("{}: {}", config.source("database_url"), error_chain(error)).into()
+}
+
+/// Opens the configured stores and starts the service, with metrics if they are served. Clients
+/// reach it at `public`.
+///
+/// # Errors
+/// Which setting or store is wrong.
+pub async fn start(
+    config: Config,
+    public: PublicUrl,
+) -> Result<(Service, Option<Arc<Metrics>>), Cause> {
+    let setting = config.source("blob_store");
+    let refused = |problem: Cause| -> Cause { format!("{setting}: {problem}").into() };
+    // Before the database is migrated.
+    let blobs = config.blobs.open().map_err(refused)?;
+    blobs.verify().await.map_err(refused)?;
+    let store = open_store(&config).await?;
+    blobs.check_mark(&*store).await.map_err(refused)?;
+    let (jobs, settings) = (config.jobs(), config.settings);
+    let metrics = settings.admin_listen.map(|_| RequestMetrics::default());
+    let middleware = ProgramMiddleware {
+        cors_origins: settings.cors_origin,
+        rates: Rates::new(settings.rate_limit, Clock::System),
+        metrics: metrics.clone(),
+    };
+    let results = config.provider.as_ref().map(|queue| queue.results.clone());
+    let provider = config.provider.map(QueueSetting::open).transpose()?;
+    let parts =
+        ServiceParts { store: Some(store), provider, blobs: Some(blobs), ..parts(middleware) };
+    let settings = ServiceSettings {
+        vendor: settings.vendor,
+        model_namespace: settings.model_namespace,
+        seeds: config.seeds,
+        signing_key: settings.signing_key,
+        memory_budget: settings.memory_budget << 20,
+        jobs,
+    };
+    let mut service = start::start(settings, public, parts).await?;
+    service.quotas.extend(results);
+    #[cfg(feature = "dashboard")]
+    service.quotas.push(crate::blobs::thumbnail::THUMBNAILS.clone());
+    let metrics = metrics.map(|requests| Arc::new(Metrics::new(&requests, readings(&service))));
+    Ok((service, metrics))
+}
+
+fn readings(service: &Service) -> Readings {
+    let api = &service.app.api;
+    Readings {
+        connections: service.listener.connections.clone(),
+        memory: api.memory.clone(),
+        quotas: service.quotas.clone(),
+        store: api.store.clone(),
+        worker: service.worker.clone(),
+        submitter: service.submitter.clone(),
+    }
+}
+
+impl EmbeddedServer {
+    /// Starts a server with one account and one key that may do everything.
+    ///
+    /// # Errors
+    /// If no port is free.
+    pub async fn start() -> Result<Self, EmbedError> {
+        Self::builder().start().await
+    }
+
+    /// A builder; every setting is optional.
+    pub fn builder() -> EmbeddedServerBuilder {
+        let rates = Rates::new(Vec::new(), Clock::System);
+        let middleware = ProgramMiddleware { cors_origins: Vec::new(), rates, metrics: None };
+        EmbeddedServerBuilder::with_parts(parts(middleware))
+    }
+}
+
+impl EmbeddedServerBuilder {
+    /// Uses this PostgreSQL database, `postgres://user:password@host/name`, and migrates its
+    /// schema. Servers of one database share all data and the signing key. Without a seeded key
+    /// each server creates one in the account `default`. Files stay in this server's memory.
+    #[cfg(feature = "postgres")]
+    pub fn database_url(self, url: impl Into<String>) -> Self {
+        let url: Arc<str> = url.into().into();
+        self.open_store(Arc::new(move |clock| Box::pin(open_database(url.clone(), clock))))
+    }
+}
+
+#[cfg(feature = "postgres")]
+async fn open_database(url: Arc<str>, clock: Clock) -> Result<Arc<dyn Store>, EmbedError> {
+    let problem = |error| EmbedError::Setting(format!("database_url: {error}"));
+    let url = DatabaseUrl::parse(&url).map_err(problem)?;
+    let database = PostgresStore::open(&url, Migration::Auto, clock).await;
+    let problem = |error| format!("database_url: {}", error_chain(&error));
+    Ok(Arc::new(database.map_err(|error| EmbedError::Database(problem(error).into()))?))
+}
