@@ -61,6 +61,7 @@ mod rows;
 pub(crate) mod scratch;
 mod search;
 mod send;
+mod sequences;
 mod sessions;
 mod settings;
 #[cfg(test)]
@@ -210,5 +211,7 @@ async fn migrate_with(
     if encoding != "UTF8" {
         return Err(ConnectError::Encoding(encoding));
     }
-    Ok(migrate::run(&mut client.client, migrate::LIST, migration).await?)
+    let applied = migrate::run(&mut client.client, migrate::LIST, migration).await?;
+    sequences::set_forward(&mut client.client).await.map_err(MigrateError::Sequences)?;
+    Ok(applied)
 }

@@ -147,5 +147,5 @@ async fn an_unusable_folder_is_refused_before_the_database_is_migrated() {
     assert!(text.contains(folder.path().join("taken/blobs").to_str().unwrap()), "{text}");
     let url = DatabaseUrl::parse(&database.url()).unwrap();
     let schema = PostgresStore::open(&url, Migration::Off, Clock::System).await.unwrap_err();
-    assert!(schema.to_string().contains("V1__first"), "{schema}");
+    assert!(schema.to_string().contains("V1__schema"), "{schema}");
 }

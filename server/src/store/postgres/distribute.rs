@@ -16,7 +16,8 @@ pub(super) const BY_ACCOUNT: [&str; 4] = ["vault", "prompt", "vault_prompt", "jo
 pub(super) const ON_EVERY_NODE: [&str; 6] =
     ["account", "setting", "api_key", "session", "sign_in_code", "vault_directory"];
 
-const IS_CITUS: &str = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
+pub(super) const IS_CITUS: &str =
+    "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
 /// A table is planned on one connection to each node, as its references need it.
 const BEGIN: &str = "SET LOCAL citus.multi_shard_modify_mode = 'sequential'";
 const SPREAD: &str = "SELECT logicalrelid::regclass::text FROM pg_dist_partition";

@@ -11,37 +11,14 @@ use tokio_postgres::{Client, Error, IsolationLevel, Transaction};
 /// applied to. Each must be able to run in a transaction.
 #[derive(Debug)]
 pub(super) struct Version {
-    /// Such as `V1__first`; the number is its place in the list.
+    /// Such as `V1__schema`; the number is its place in the list.
     pub(super) name: &'static str,
     pub(super) sql: &'static str,
 }
 
-macro_rules! versions {
-    ($($name:literal)*) => {
-        &[$(Version {
-            name: $name,
-            sql: include_str!(concat!("../../../migrations/", $name, ".sql")),
-        }),*]
-    };
-}
-
 /// All migrations, in their order.
-pub(super) const LIST: &[Version] = versions! {
-    "V1__first"
-    "V2__vault_mark"
-    "V3__drop_vault_mark"
-    "V4__sessions"
-    "V5__job_turns"
-    "V6__vault_limit"
-    "V7__account_statements"
-    "V8__large_accounts"
-    "V9__asset_names"
-    "V10__job_waits"
-    "V11__names_and_citus"
-    "V12__plans_of_vaults"
-    "V13__prompt_words"
-    "V14__session_browser"
-};
+pub(super) const LIST: &[Version] =
+    &[Version { name: "V1__schema", sql: include_str!("../../../migrations/V1__schema.sql") }];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.
 const LOCK: i64 = 0x0070_726f_6d70_7473;
@@ -83,6 +60,8 @@ pub enum MigrateError {
     NoCitus,
     #[error("the tables could not be distributed, and nothing was changed")]
     NotSpread(#[source] Error),
+    #[error("the sequences of the database could not be compared with its ids")]
+    Sequences(#[source] Error),
     #[error("the database does not tell which migrations it has")]
     Unreadable(#[from] Error),
     #[error(

@@ -1,7 +1,6 @@
 //! Tests of SQL and of what only this store does. The contract tests cover what both
 //! stores do.
 
-mod asset_names;
 mod batches;
 mod catalogue;
 pub(super) mod cluster;
@@ -15,6 +14,7 @@ mod plans;
 mod pool;
 mod rules;
 mod search;
+mod sequences;
 mod wake;
 
 use promptarium::VaultId;

@@ -1,15 +1,10 @@
-//! Migrations, and the way up from each earlier schema.
-
-use std::process::Command;
+//! Migrations, of versions that are not ours.
 
 use tokio::task::JoinSet;
 use tokio_postgres::Client;
 
 use super::{LIST, MigrateError, Migration, Version, run};
-use crate::clock::Clock;
 use crate::store::postgres::scratch::ScratchDatabase;
-use crate::store::postgres::tests::cluster::bin;
-use crate::store::postgres::tests::store_in;
 
 /// Two versions that are not ours, to have more than one.
 const PETS: &[Version] = &[
@@ -84,6 +79,28 @@ async fn a_migration_that_fails_leaves_what_was_before_it_and_can_be_tried_again
     assert_eq!(run(&mut client, PETS, Migration::Auto).await.unwrap(), ["V2__age"]);
 }
 
+#[tokio::test]
+async fn a_migration_whose_connection_is_killed_leaves_nothing_and_is_applied_by_the_next_server() {
+    const SLOW: &[Version] = &[
+        Version { name: "V1__pets", sql: "CREATE TABLE pet (name text PRIMARY KEY)" },
+        Version { name: "V2__age", sql: "CREATE TABLE half (a int); SELECT pg_sleep(60)" },
+    ];
+    const KILL: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event = 'PgSleep'";
+    let (mut client, database) = empty().await;
+    let mut killed = database.client().await;
+    let run_slow = tokio::spawn(async move { run(&mut killed, SLOW, Migration::Auto).await });
+    while client.query_one(KILL, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+        tokio::task::yield_now().await;
+    }
+    let error = run_slow.await.unwrap().unwrap_err();
+    assert!(matches!(error, MigrateError::Failed { name: "V2__age", .. }), "{error:?}");
+    assert_eq!(run(&mut client, PETS, Migration::Auto).await.unwrap(), ["V2__age"]);
+    assert_eq!(history(&client).await, ["1 V1__pets", "2 V2__age"]);
+    let half = client.query_one("SELECT to_regclass('half') IS NULL", &[]).await.unwrap();
+    assert!(half.get::<_, bool>(0), "half a migration is there");
+}
+
 #[test]
 fn every_file_is_in_the_list_in_the_order_of_its_number() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
@@ -95,95 +112,5 @@ fn every_file_is_in_the_list_in_the_order_of_its_number() {
     assert_eq!(listed, files);
     for (index, file) in files.iter().enumerate() {
         assert_eq!(number(file), index + 1, "{file}");
-    }
-}
-
-/// Rows as the programs of the versions before the seventh wrote them.
-const WRITTEN: &str = "INSERT INTO setting VALUES ('key', '\\x0102');
-     WITH account AS (
-         INSERT INTO account (name, general_vault_id, created_at)
-         VALUES ('ada', 1, '2026-01-01') RETURNING id
-     ), key AS (
-         INSERT INTO api_key (account_id, public_id, digest, prompts_write, created_at)
-         SELECT id, 'p', decode(repeat('07', 32), 'hex'), true, '2026-01-01' FROM account
-     ), vault AS (
-         INSERT INTO vault
-             (account_id, id, name, slug, visibility, system, created_at, updated_at)
-         SELECT id, 1, 'General', 'general', 'private', true, '2026-01-01', '2026-01-02'
-         FROM account
-     )
-     INSERT INTO prompt (account_id, id, kind, title, body, created_at, updated_at)
-     SELECT id, 5, 'text', 'Harbour', 'A harbour', '2026-01-03', '2026-01-04' FROM account;
-     INSERT INTO membership (account_id, vault_id, prompt_id, kind)
-     SELECT account_id, 1, id, kind FROM prompt;
-     INSERT INTO job (account_id, name_digest, client_job_id, request_digest, job_order, vault_id,
-         state, request_id, memo, reservation, due_at, submitting_since, created_at, updated_at)
-     SELECT account_id, sha256(j::bytea), j, sha256(''), '{}', 1, state, r, m,
-         '00000000-0000-0000-0000-000000000001', due, since, '2026-01-05', '2026-01-05'
-     FROM prompt, (VALUES ('j', 'queued', 'r', 'm', timestamptz '2026-01-05', NULL),
-         ('lost', 'submitting', NULL, NULL, NULL, timestamptz '2026-01-05')
-     ) AS job (j, state, r, m, due, since);";
-
-/// What is written otherwise since a version.
-const SINCE: [(&str, &str, &str); 6] = [
-    ("V7__account_statements", "general_vault_id, created_at", "created_at"),
-    ("V7__account_statements", "('ada', 1, ", "('ada', "),
-    ("V7__account_statements", "membership", "vault_prompt"),
-    ("V7__account_statements", "due_at, submitting_since", "claimable_at, reserved_at"),
-    ("names_and_citus", "job_order", "request"),
-    ("names_and_citus", "memo", "provider_state"),
-];
-const SINCE_V7_TOO: &str = "UPDATE vault SET prompt_count = 1;
-     INSERT INTO vault_directory (vault_id, account_id) SELECT id, account_id FROM vault;
-     INSERT INTO due_job (account_id, name_digest, submitting, due_at)
-     SELECT account_id, name_digest, state = 'submitting', coalesce(claimable_at, reserved_at)
-     FROM job;";
-
-/// Rows as the programs of this version wrote them.
-fn written(version: usize) -> String {
-    let is_applied = |name: &str| LIST[..version].iter().any(|known| known.name.ends_with(name));
-    let since = SINCE.into_iter().filter(|(name, ..)| is_applied(name));
-    let replaced = since.fold(WRITTEN.to_owned(), |sql, (_, from, to)| sql.replace(from, to));
-    let more = if is_applied("V7__account_statements") { SINCE_V7_TOO } else { "" };
-    replaced + more
-}
-
-/// Reads them back, one row and column, from the latest schema.
-const READ: &str =
-    "SELECT concat_ws(' ', account.name, public_id, prompts_write, slug, prompt_count, title,
-                      body, prompt.updated_at AT TIME ZONE 'UTC', pin IS NULL, state,
-                      provider_state, setting.value)
-     FROM setting, account JOIN api_key ON api_key.account_id = account.id
-     JOIN vault ON vault.account_id = account.id
-     JOIN prompt ON prompt.account_id = account.id
-     JOIN vault_prompt m ON m.prompt_id = prompt.id AND m.vault_id = vault.id
-     JOIN vault_directory d ON d.vault_id = vault.id AND d.account_id = account.id
-     JOIN job ON job.account_id = account.id AND job.client_job_id = 'j'";
-
-/// What makes a schema. A line that differs each time begins with a backslash.
-fn schema(database: &ScratchDatabase) -> Vec<String> {
-    let url = database.url();
-    let output =
-        Command::new(bin().join("pg_dump")).args(["--schema-only", &url]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    text.lines().filter(|line| !line.starts_with('\\')).map(str::to_owned).collect()
-}
-
-#[tokio::test]
-async fn from_each_version_data_stays_and_the_schema_becomes_that_of_a_new_database() {
-    let expected = schema(&ScratchDatabase::create().await.unwrap());
-    assert!(expected.len() > 60, "{expected:#?}");
-    for earlier in 1..LIST.len() {
-        let (mut client, database) = empty().await;
-        run(&mut client, &LIST[..earlier], Migration::Auto).await.unwrap();
-        client.batch_execute(&written(earlier)).await.unwrap();
-        let applied = run(&mut client, LIST, Migration::Auto).await.unwrap();
-        assert_eq!(applied.len(), LIST.len() - earlier);
-        let found: String = client.query_one(READ, &[]).await.unwrap().get(0);
-        let data = "ada p t general 1 Harbour A harbour 2026-01-04 00:00:00 t queued m \\x0102";
-        assert_eq!(found, data, "from version {earlier}");
-        assert_eq!(schema(&database), expected, "from version {earlier}");
-        let store = store_in(&database, Clock::System).await;
-        assert_eq!(store.broken_invariants().await, [""; 0], "from version {earlier}");
     }
 }

@@ -9,12 +9,6 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../script/postgres");
 
 static CREATED: AtomicU32 = AtomicU32::new(0);
 
-/// The folder of PostgreSQL's programs.
-pub(crate) fn bin() -> PathBuf {
-    let output = Command::new(SCRIPT).arg("bin").output().unwrap();
-    String::from_utf8(output.stdout).unwrap().trim().into()
-}
-
 /// A running cluster, removed when this value is dropped.
 pub(crate) struct Cluster {
     folder: PathBuf,

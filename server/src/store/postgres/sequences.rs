@@ -1,0 +1,55 @@
+//! Sequences that are behind the ids of their tables, as after a copy by hand or by logical replication:
+//! every new row would violate a key. They are set forward at the start.
+
+use tokio_postgres::{Client, Error};
+
+use super::distribute::IS_CITUS;
+use super::migrate::locked;
+
+/// The greatest id of each table by one look-up in an index, of prompts by one for each account.
+/// Memberships would need one for each vault: their sequence is behind where others are.
+const GREATEST: [(&str, &str); 4] = [
+    ("account", "SELECT max(id) FROM account"),
+    ("api_key", "SELECT max(id) FROM api_key"),
+    ("vault", "SELECT max(vault_id) FROM vault_directory"),
+    ("prompt", "SELECT max((SELECT max(id) FROM prompt WHERE account_id = a.id)) FROM account a"),
+];
+
+/// Sets the sequences of all tables forward if one is behind. Not in a distributed database, whose
+/// nodes take ids from one of them.
+pub(super) async fn set_forward(client: &mut Client) -> Result<(), Error> {
+    if client.query_one(IS_CITUS, &[]).await?.try_get(0)? || behind(client).await?.is_empty() {
+        return Ok(());
+    }
+    let transaction = locked(client).await?;
+    // Another server may have been first, and have taken ids since.
+    let behind = behind(transaction.client()).await?;
+    if behind.is_empty() {
+        return Ok(());
+    }
+    for table in GREATEST.map(|(table, _)| table).into_iter().chain(["vault_prompt"]) {
+        let set = format!(
+            "SELECT setval('{table}_id_seq', greatest(last_value, (SELECT max(id) FROM {table}))) \
+             FROM {table}_id_seq"
+        );
+        transaction.batch_execute(&set).await?;
+    }
+    transaction.commit().await?;
+    let tables = behind.join(", ");
+    tracing::warn!(tables, "sequences were behind the ids in the database and were set forward");
+    Ok(())
+}
+
+async fn behind(client: &Client) -> Result<Vec<&'static str>, Error> {
+    let mut behind = Vec::new();
+    for (table, greatest) in GREATEST {
+        let sql = format!(
+            "SELECT coalesce(({greatest}) > last_value - (NOT is_called)::integer, false) \
+             FROM {table}_id_seq"
+        );
+        if client.query_one(&sql, &[]).await?.try_get(0)? {
+            behind.push(table);
+        }
+    }
+    Ok(behind)
+}
