@@ -1,4 +1,5 @@
-//! What the programs share: their arguments, the key of a request, and serving with bare hyper.
+//! What the programs share: their arguments, the key and the cursor of a request, the data to start
+//! with, and serving with bare hyper.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -29,6 +30,23 @@ pub fn key(headers: &HeaderMap) -> Result<(&str, Vec<u8>)> {
     let public_id = key.split('_').nth(2).ok_or("no public id")?;
     Ok((public_id, Sha256::digest(key).to_vec()))
 }
+
+/// The id that a page starts below: its cursor.
+pub fn cursor(query: Option<&str>) -> i64 {
+    let mut pairs = query.unwrap_or_default().split('&');
+    let cursor = pairs.find_map(|pair| pair.strip_prefix("cursor=")?.parse().ok());
+    cursor.unwrap_or(i64::MAX)
+}
+
+/// Rows for the columns public_id, digest and account_id: 32 keys of 32 accounts, the same ones that
+/// the benchmark gives to the server.
+pub const KEYS: &str =
+    "SELECT 'bench' || n, sha256(('promptarium_live_bench' || n || '_s3cret')::bytea), n
+     FROM generate_series(0, 31) n";
+
+/// Rows for account_id, title and text: 1,000 prompts of each account, added in turn.
+pub const PROMPTS: &str = "SELECT n, 'Study ' || i, 'Still life, soft light'
+     FROM generate_series(1, 1000) i, generate_series(0, 31) n ORDER BY i, n";
 
 /// Answers every request with the status and the body of `respond`.
 pub async fn serve<F>(

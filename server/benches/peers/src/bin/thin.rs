@@ -12,7 +12,7 @@ use http::{Method, Request};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use jiff::Timestamp;
-use promptarium_peers::{Result, arguments, key, serve};
+use promptarium_peers::{KEYS, PROMPTS, Result, arguments, cursor, key, serve};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls, Row, Statement};
@@ -20,21 +20,34 @@ use tokio_postgres::{Client, NoTls, Row, Statement};
 const CONNECTIONS: usize = 4;
 const PAGE: usize = 20;
 
+/// One key per table, which is all that the statements need.
+const TABLES: &str = "
+    CREATE TABLE api_key (
+        public_id text PRIMARY KEY, digest bytea NOT NULL, account_id bigint NOT NULL,
+        revoked_at timestamptz
+    );
+    CREATE TABLE prompt (
+        id bigint GENERATED ALWAYS AS IDENTITY, account_id bigint NOT NULL,
+        kind text NOT NULL DEFAULT 'text', title text NOT NULL, body text NOT NULL, platform text,
+        created_at timestamptz NOT NULL DEFAULT now(), updated_at timestamptz NOT NULL DEFAULT now(),
+        PRIMARY KEY (account_id, id)
+    );
+    CREATE TABLE vault_prompt (
+        prompt_id bigint NOT NULL, vault_id bigint NOT NULL, PRIMARY KEY (prompt_id, vault_id)
+    )";
+
 const GET: &str = "SELECT p.id, p.title, p.body, p.kind, p.platform, p.created_at, p.updated_at, \
-                   ARRAY(SELECT m.vault_id FROM vault_prompt m \
-                         WHERE m.account_id = p.account_id AND m.prompt_id = p.id) \
+                   ARRAY(SELECT m.vault_id FROM vault_prompt m WHERE m.prompt_id = p.id) \
                    FROM api_key k JOIN prompt p ON p.account_id = k.account_id \
                    WHERE k.public_id = $1 AND k.digest = $2 AND k.revoked_at IS NULL AND p.id = $3";
 
 const LIST: &str = "SELECT p.id, p.title, p.body, p.kind, p.platform, p.created_at, p.updated_at, \
-                    ARRAY(SELECT m.vault_id FROM vault_prompt m \
-                          WHERE m.account_id = p.account_id AND m.prompt_id = p.id) \
+                    ARRAY(SELECT m.vault_id FROM vault_prompt m WHERE m.prompt_id = p.id) \
                     FROM api_key k CROSS JOIN LATERAL (SELECT * FROM prompt \
-                        WHERE account_id = k.account_id ORDER BY id DESC LIMIT 21) p \
+                        WHERE account_id = k.account_id AND id < $3 ORDER BY id DESC LIMIT 21) p \
                     WHERE k.public_id = $1 AND k.digest = $2 AND k.revoked_at IS NULL";
 
-const POST: &str = "INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at) \
-                    SELECT account_id, 'text', $3, $4, clock_timestamp(), clock_timestamp() \
+const POST: &str = "INSERT INTO prompt (account_id, title, body) SELECT account_id, $3, $4 \
                     FROM api_key k \
                     WHERE k.public_id = $1 AND k.digest = $2 AND k.revoked_at IS NULL \
                     RETURNING id, title, body, kind, platform, created_at, updated_at, \
@@ -55,6 +68,14 @@ struct Thin {
 #[tokio::main]
 async fn main() -> Result {
     let (listen, database) = arguments()?;
+    let (client, connection) = tokio_postgres::connect(&database, NoTls).await?;
+    tokio::spawn(connection);
+    client.batch_execute(TABLES).await?;
+    let fill = format!(
+        "INSERT INTO api_key (public_id, digest, account_id) {KEYS};
+         INSERT INTO prompt (account_id, title, body) {PROMPTS}"
+    );
+    client.batch_execute(&fill).await?;
     let mut connections = Vec::new();
     for _ in 0..CONNECTIONS {
         let (client, connection) = tokio_postgres::connect(&database, NoTls).await?;
@@ -66,7 +87,9 @@ async fn main() -> Result {
     let thin = Arc::new(Thin { connections, next: AtomicUsize::new(0) });
     serve(&listen, move |request| {
         let thin = thin.clone();
-        async move { thin.respond(request).await.unwrap_or_else(|_| (500, Bytes::new())) }
+        async move {
+            thin.respond(request).await.unwrap_or_else(|error| (500, error.to_string().into()))
+        }
     })
     .await
 }
@@ -119,9 +142,10 @@ impl Thin {
             let params: [&(dyn ToSql + Sync); 4] = [&public_id, &digest, &title, &prompt];
             return Ok((201, one(&client.query_one(post, &params).await?)?.into()));
         }
+        let below = cursor(parts.uri.query());
         let body = match id {
             Some(id) => one(&client.query_one(get, &[&public_id, &digest, &id]).await?)?,
-            None => page(&client.query(list, &[&public_id, &digest]).await?)?,
+            None => page(&client.query(list, &[&public_id, &digest, &below]).await?)?,
         };
         Ok((200, body.into()))
     }

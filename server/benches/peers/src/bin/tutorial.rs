@@ -1,12 +1,13 @@
 //! The same requests as tutorials of axum and sqlx write them: extractors, `query_as`, a pool of
-//! connections with its defaults, the key looked up by a statement of its own.
+//! connections with its defaults, the key looked up by a statement of its own, a serial primary key
+//! in each table.
 
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::get;
 use axum::{Json, Router};
 use chrono::{DateTime, Utc};
-use promptarium_peers::{Result, arguments};
+use promptarium_peers::{KEYS, PROMPTS, Result, arguments};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sqlx::postgres::PgPoolOptions;
@@ -14,10 +15,43 @@ use sqlx::{FromRow, PgPool};
 
 type Response<T = Json<Value>> = std::result::Result<T, StatusCode>;
 
+const TABLES: &str = "
+    CREATE TABLE api_keys (
+        id BIGSERIAL PRIMARY KEY,
+        account_id BIGINT NOT NULL,
+        public_id TEXT NOT NULL UNIQUE,
+        digest BYTEA NOT NULL,
+        revoked_at TIMESTAMPTZ
+    );
+    CREATE TABLE prompts (
+        id BIGSERIAL PRIMARY KEY,
+        account_id BIGINT NOT NULL,
+        title TEXT NOT NULL,
+        prompt TEXT NOT NULL,
+        prompt_type TEXT NOT NULL DEFAULT 'text',
+        platform TEXT,
+        status TEXT NOT NULL DEFAULT 'active',
+        images JSONB NOT NULL DEFAULT '[]',
+        created_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+        updated_at TIMESTAMPTZ NOT NULL DEFAULT now()
+    );
+    CREATE INDEX prompts_of_account ON prompts (account_id, id);
+    CREATE TABLE vault_prompts (
+        prompt_id BIGINT NOT NULL REFERENCES prompts (id),
+        vault_id BIGINT NOT NULL,
+        PRIMARY KEY (prompt_id, vault_id)
+    )";
+
 #[tokio::main]
 async fn main() -> Result {
     let (listen, database) = arguments()?;
     let pool = PgPoolOptions::new().connect(&database).await?;
+    sqlx::raw_sql(TABLES).execute(&pool).await?;
+    let fill = format!(
+        "INSERT INTO api_keys (public_id, digest, account_id) {KEYS};
+         INSERT INTO prompts (account_id, title, prompt) {PROMPTS}"
+    );
+    sqlx::raw_sql(&fill).execute(&pool).await?;
     let app = Router::new()
         .route("/api/v1/prompts", get(list_prompts).post(create_prompt))
         .route("/api/v1/prompts/{id}", get(get_prompt))
@@ -34,10 +68,16 @@ struct Prompt {
     prompt: String,
     prompt_type: String,
     platform: Option<String>,
+    status: String,
     images: Value,
     vault_ids: Vec<i64>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    cursor: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -46,11 +86,16 @@ struct NewPrompt {
     prompt: String,
 }
 
-const SELECT: &str = "SELECT id, title, body AS prompt, kind AS prompt_type, platform, images,
-        ARRAY(SELECT vault_id FROM vault_prompt m
-              WHERE m.account_id = p.account_id AND m.prompt_id = p.id) AS vault_ids,
-        created_at, updated_at
-    FROM prompt p WHERE account_id = $1";
+const COLUMNS: &str =
+    "id, title, prompt, prompt_type, platform, status, images, created_at, updated_at";
+
+fn select(condition: &str) -> String {
+    format!(
+        "SELECT {COLUMNS},
+            ARRAY(SELECT vault_id FROM vault_prompts v WHERE v.prompt_id = p.id) AS vault_ids
+         FROM prompts p WHERE account_id = $1 AND {condition}"
+    )
+}
 
 fn failed(_: sqlx::Error) -> StatusCode {
     StatusCode::INTERNAL_SERVER_ERROR
@@ -60,7 +105,7 @@ async fn account(pool: &PgPool, headers: &HeaderMap) -> Response<i64> {
     let (public_id, digest) =
         promptarium_peers::key(headers).map_err(|_| StatusCode::UNAUTHORIZED)?;
     sqlx::query_scalar(
-        "SELECT account_id FROM api_key
+        "SELECT account_id FROM api_keys
          WHERE public_id = $1 AND digest = $2 AND revoked_at IS NULL",
     )
     .bind(public_id)
@@ -77,7 +122,7 @@ async fn get_prompt(
     Path(id): Path<i64>,
 ) -> Response {
     let account = account(&pool, &headers).await?;
-    let prompt: Prompt = sqlx::query_as(&format!("{SELECT} AND id = $2"))
+    let prompt: Prompt = sqlx::query_as(&select("id = $2"))
         .bind(account)
         .bind(id)
         .fetch_optional(&pool)
@@ -87,13 +132,16 @@ async fn get_prompt(
     Ok(Json(json!({ "data": prompt, "error": null })))
 }
 
-async fn list_prompts(State(pool): State<PgPool>, headers: HeaderMap) -> Response {
+async fn list_prompts(
+    State(pool): State<PgPool>,
+    headers: HeaderMap,
+    Query(page): Query<Page>,
+) -> Response {
     let account = account(&pool, &headers).await?;
-    let mut prompts: Vec<Prompt> = sqlx::query_as(&format!("{SELECT} ORDER BY id DESC LIMIT 21"))
-        .bind(account)
-        .fetch_all(&pool)
-        .await
-        .map_err(failed)?;
+    let below = page.cursor.and_then(|cursor| cursor.parse().ok()).unwrap_or(i64::MAX);
+    let query = select("id < $2 ORDER BY id DESC LIMIT 21");
+    let mut prompts: Vec<Prompt> =
+        sqlx::query_as(&query).bind(account).bind(below).fetch_all(&pool).await.map_err(failed)?;
     let more = prompts.len() > 20;
     prompts.truncate(20);
     let next = prompts.last().filter(|_| more).map(|prompt| prompt.id.to_string());
@@ -106,12 +154,10 @@ async fn create_prompt(
     Json(new): Json<NewPrompt>,
 ) -> Response<(StatusCode, Json<Value>)> {
     let account = account(&pool, &headers).await?;
-    let prompt: Prompt = sqlx::query_as(
-        "INSERT INTO prompt (account_id, kind, title, body, created_at, updated_at)
-         VALUES ($1, 'text', $2, $3, now(), now())
-         RETURNING id, title, body AS prompt, kind AS prompt_type, platform, images,
-             '{}'::bigint[] AS vault_ids, created_at, updated_at",
-    )
+    let prompt: Prompt = sqlx::query_as(&format!(
+        "INSERT INTO prompts (account_id, title, prompt) VALUES ($1, $2, $3)
+         RETURNING {COLUMNS}, '{{}}'::bigint[] AS vault_ids"
+    ))
     .bind(account)
     .bind(new.title)
     .bind(new.prompt)
