@@ -141,6 +141,7 @@ impl Config {
                     .map_err(|(id, problem)| self.fault(id, &format!("the value {problem}")))?;
                 queue.private_outputs = s.provider_private_outputs;
                 queue.model_fields = s.model_field.clone();
+                queue.output_max_mib = s.output_max_mib;
                 return Ok(Some(queue));
             }
         };

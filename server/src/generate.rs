@@ -24,7 +24,7 @@ use promptarium::VaultId;
 use sha2::{Digest, Sha256};
 
 use crate::blobs::BlobError;
-use crate::domain::{GenerationRequest, ProviderTicket};
+use crate::domain::{GenerationRequest, JobKey, ProviderTicket};
 use crate::limits::{
     JOB_KEEP_DAYS, JOB_RETRY_HOURS, OUTPUT_MAX_MIB, PROVIDER_REASON_CHARS_MAX, WORKERS_DEFAULT,
 };
@@ -117,6 +117,14 @@ pub enum PollError {
         /// `Retry-After` of the provider.
         retry_after: Option<Duration>,
     },
+    /// It may succeed within minutes. If it does not, the request has failed, or the output is lost,
+    /// for this reason, which the caller is shown.
+    #[error("{0}")]
+    Doubtful(String),
+    /// The provider refuses this service, for this reason: its key, its account or its balance. It
+    /// may succeed later.
+    #[error("{0}")]
+    NotAuthorized(String),
     /// The request has failed, or the output can never be used, for this reason, which the caller is
     /// shown.
     #[error("{0}")]
@@ -133,6 +141,16 @@ impl PollError {
     pub fn permanent(reason: impl Into<String>) -> Self {
         Self::Permanent(reason.into())
     }
+}
+
+/// An output that is larger than `--output-max-mib`.
+fn too_large(mib_max: usize) -> PollError {
+    PollError::Permanent(format!("an output is larger than {mib_max} MiB"))
+}
+
+/// Tells the operator that the provider refuses this service, whatever it was asked.
+fn log_refusal(job: &JobKey, reason: &str) {
+    tracing::error!(?job, reason, "the provider refuses this service");
 }
 
 impl From<BlobError> for PollError {
@@ -221,5 +239,5 @@ fn ratio(text: &str) -> Option<f64> {
 fn bounded_reason(reason: &str) -> String {
     let text: String =
         reason.trim().chars().filter(|c| *c != '\0').take(PROVIDER_REASON_CHARS_MAX).collect();
-    if text.is_empty() { "it gave no reason".to_owned() } else { text }
+    if text.is_empty() { "the provider gave no reason".to_owned() } else { text }
 }

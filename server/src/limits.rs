@@ -154,6 +154,12 @@ pub(crate) const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
 /// When a job that the provider still has fails, and what a longer `Retry-After` of it counts as.
 pub(crate) const JOB_PROVIDER_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
 pub(crate) const PROVIDER_RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
+/// For how long what is probably lost is asked for again, for example a deleted output.
+pub(crate) const JOB_DOUBT_LIMIT: Duration = Duration::from_secs(120);
+/// `Retry-After` for callers, if the provider is busy and names no time, and if it refuses this
+/// service, which its operator has to repair.
+pub(crate) const PROVIDER_BUSY_WAIT: Duration = Duration::from_secs(5);
+pub(crate) const PROVIDER_REFUSED_WAIT: Duration = Duration::from_secs(300);
 /// Defaults of `--job-retry-hours` and `--job-keep-days`.
 pub(crate) const JOB_RETRY_HOURS: usize = 24;
 pub(crate) const JOB_KEEP_DAYS: usize = 30;

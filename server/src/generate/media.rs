@@ -39,6 +39,25 @@ pub(crate) fn examine(
     Ok(size.map(|(width, height)| (media, width, height)).ok_or("an output cannot be read"))
 }
 
+/// Whether the end of a picture is missing, as far as its format tells; also for an empty file.
+pub(crate) fn is_cut(file: &mut File) -> io::Result<bool> {
+    let (mut head, mut end) = (Vec::new(), Vec::new());
+    file.rewind()?;
+    file.by_ref().take(64).read_to_end(&mut head)?;
+    let length = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(8)))?;
+    file.read_to_end(&mut end)?;
+    Ok(match (detect(&head), &*head) {
+        (Some(Media::Png), _) => !end.starts_with(b"IEND"),
+        (Some(Media::Jpeg), _) => !end.ends_with(b"\xff\xd9"),
+        (Some(Media::Gif), _) => !end.ends_with(b";"),
+        (Some(Media::Webp), [_, _, _, _, a, b, c, d, ..]) => {
+            length < 8 + u64::from(u32::from_le_bytes([*a, *b, *c, *d]))
+        }
+        _ => length == 0,
+    })
+}
+
 /// The type of a file that begins so; `None` if it is not a stored one.
 fn detect(head: &[u8]) -> Option<Media> {
     let has = |text: &[u8]| head.windows(text.len()).any(|part| part == text);
@@ -195,6 +214,21 @@ mod tests {
         for (at, (file, media, expected)) in rows.into_iter().enumerate() {
             assert_eq!(detect(&file), Some(media), "{at}");
             assert_eq!(size(&file, media), Some(expected), "{at}: {media:?}");
+        }
+    }
+
+    #[test]
+    fn a_picture_without_its_end_is_cut() {
+        use image::ImageFormat::{Gif, Jpeg, Png, WebP};
+        for format in [Png, Jpeg, Gif, WebP] {
+            let mut whole = Vec::new();
+            let picture = image::RgbImage::new(96, 64);
+            picture.write_to(&mut Cursor::new(&mut whole), format).unwrap();
+            for (end, expected) in [(whole.len(), false), (whole.len() - 3, true), (0, true)] {
+                let mut file = tempfile::tempfile().unwrap();
+                std::io::Write::write_all(&mut file, &whole[..end]).unwrap();
+                assert_eq!(is_cut(&mut file).unwrap(), expected, "{format:?} {end}");
+            }
         }
     }
 

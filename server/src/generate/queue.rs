@@ -20,7 +20,7 @@ use url::Url;
 
 use self::fields::ModelFields;
 use super::Provider;
-use crate::limits::QUEUE_RESULTS_BYTES;
+use crate::limits::{OUTPUT_MAX_MIB, QUEUE_RESULTS_BYTES};
 use crate::quota::Quota;
 use crate::store::Cause;
 
@@ -36,6 +36,8 @@ pub(crate) struct QueueSetting {
     pub(crate) private_outputs: bool,
     /// What families of models take, before the built-in table.
     pub(crate) model_fields: ModelFields,
+    /// MiB of the largest output that is downloaded.
+    pub(crate) output_max_mib: usize,
     /// For the memory of results.
     pub(crate) results: Quota,
 }
@@ -61,6 +63,7 @@ impl QueueSetting {
             authorization,
             private_outputs: false,
             model_fields: ModelFields::new(),
+            output_max_mib: OUTPUT_MAX_MIB,
             results: Quota::new("provider_results", what, most, most),
         })
     }

@@ -18,15 +18,18 @@ use tokio::time::{sleep, timeout};
 
 use self::output::DOWNLOAD;
 use super::submit::SUBMIT_UNKNOWN;
-use super::{JobSettings, Outcomes, Output, PollError, Progress, Provider, bounded_reason, count};
+use super::{
+    JobSettings, Outcomes, Output, PollError, Progress, Provider, bounded_reason, count,
+    log_refusal,
+};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
 use crate::domain::{Claim, Lease, Release, SigningKey};
 use crate::limits::{
-    JOB_HEARTBEAT, JOB_LEASE, JOB_POLL_AGE_DIVISOR, JOB_POLL_INTERVAL_MAX, JOB_POLL_INTERVAL_MIN,
-    JOB_POLL_TIMEOUT, JOB_PROVIDER_LIMIT, JOB_RETRY_DELAY_MAX, JOB_RETRY_DELAY_MIN,
-    PROVIDER_RETRY_AFTER_MAX,
+    JOB_DOUBT_LIMIT, JOB_HEARTBEAT, JOB_LEASE, JOB_POLL_AGE_DIVISOR, JOB_POLL_INTERVAL_MAX,
+    JOB_POLL_INTERVAL_MIN, JOB_POLL_TIMEOUT, JOB_PROVIDER_LIMIT, JOB_RETRY_DELAY_MAX,
+    JOB_RETRY_DELAY_MIN, PROVIDER_RETRY_AFTER_MAX,
 };
 use crate::quota::Quota;
 use crate::store::{self, JobQueue, StoreError};
@@ -79,7 +82,10 @@ impl Worker {
             step = AssertUnwindSafe(self.process(&claim)).catch_unwind() => match step {
                 Ok(step) => step,
                 // No state is inconsistent, since every store method is atomic.
-                Err(_) => self.retry_later(&claim, "processing it panicked", "", None).await,
+                Err(_) => {
+                    let error = PollError::transient("");
+                    self.retry_later(&claim, "processing it panicked", error).await
+                }
             },
             error = self.heartbeat(&claim.lease) => Err(error),
             () = stop => self.store.release_job(&claim.lease, Duration::ZERO, Release::Shutdown).await,
@@ -101,10 +107,16 @@ impl Worker {
         }
     }
 
-    /// Records a new state of the provider, if there is one, and what a job waits for. The step
-    /// does without, except if the lease is lost.
-    async fn note(&self, claim: &Claim, state: Option<&str>, waits_for: &str) -> store::Result<()> {
-        match self.store.note_job(&claim.lease, state, waits_for).await {
+    /// Records a new state of the provider, if there is one, what a job waits for, and whether the
+    /// provider has begun. The step does without, except if the lease is lost.
+    async fn note(
+        &self,
+        claim: &Claim,
+        state: Option<&str>,
+        waits_for: &str,
+        has_begun: bool,
+    ) -> store::Result<()> {
+        match self.store.note_job(&claim.lease, state, waits_for, has_begun).await {
             Ok(()) => {}
             Err(error @ StoreError::LeaseLost) => return Err(error),
             Err(error) => tracing::warn!(%error, "it could not be recorded what a job waits for"),
@@ -123,15 +135,15 @@ impl Worker {
             Ok(Progress::InProgress) => self.wait(claim, Release::InProgress).await,
             Ok(Progress::Completed { outputs, provider_state }) => {
                 if provider_state.is_some() || claim.job.waits_for.is_some() {
-                    self.note(claim, provider_state.as_deref(), DOWNLOAD).await?;
+                    self.note(claim, provider_state.as_deref(), DOWNLOAD, true).await?;
                 }
                 self.save(claim, outputs).await
             }
-            Err(PollError::Permanent(reason)) => self.fail(claim, &reason).await,
-            Err(PollError::Transient { cause, retry_after }) => {
-                count(&self.activity.outcomes, "poll_failed");
-                let reason = "the provider could not be polled";
-                self.retry_later(claim, reason, &cause, retry_after).await
+            Err(error) => {
+                if !matches!(error, PollError::Permanent(_)) {
+                    count(&self.activity.outcomes, "poll_failed");
+                }
+                self.retry_later(claim, "the provider could not be polled", error).await
             }
         }
     }
@@ -140,25 +152,25 @@ impl Worker {
     /// those that can be kept do not depend on one that cannot.
     async fn save(&self, claim: &Claim, outputs: Vec<Output>) -> store::Result<()> {
         let (job, of) = (&claim.job, outputs.len());
-        let (mut images, mut transient) = (Vec::new(), None);
-        let mut unusable = "the provider completed it without output".to_owned();
+        let mut images = Vec::new();
+        let mut failure = PollError::permanent("the provider completed it without output");
         for (index, output) in outputs.into_iter().enumerate() {
             match self.put(claim, index, output).await {
                 Ok(image) => images.push(image),
-                Err(PollError::Permanent(reason)) => {
-                    tracing::warn!(job = ?job.key, index, reason, "an output cannot be used");
-                    unusable = reason;
+                Err(error) => {
+                    if !self.may_retry(claim, SAVE, &error) {
+                        tracing::warn!(job = ?job.key, index, %error, "an output cannot be used");
+                    }
+                    // The one that may pass, and best what is neither the provider's nor for good.
+                    let is_transient = matches!(error, PollError::Transient { .. });
+                    if is_transient || !self.may_retry(claim, SAVE, &failure) {
+                        failure = error;
+                    }
                 }
-                Err(PollError::Transient { cause, .. }) => transient = Some(cause),
             }
         }
-        if let Some(cause) = transient
-            && (images.is_empty() || !self.has_tried_enough(claim))
-        {
-            return self.retry_later(claim, "its output could not be saved", &cause, None).await;
-        }
-        if images.is_empty() {
-            return self.fail(claim, &unusable).await;
+        if images.is_empty() || (images.len() < of && self.may_retry(claim, SAVE, &failure)) {
+            return self.retry_later(claim, SAVE, failure).await;
         }
         let kept = images.len();
         let prompt = self.store.complete_job(&claim.lease, images).await?;
@@ -179,34 +191,45 @@ impl Worker {
         self.store.release_job(&claim.lease, poll_interval(age), outcome).await
     }
 
-    /// Releases the job for another attempt, or fails it for `reason` if there were enough. The
-    /// cause is for the log.
-    async fn retry_later(
-        &self,
-        claim: &Claim,
-        reason: &str,
-        cause: &str,
-        retry_after: Option<Duration>,
-    ) -> store::Result<()> {
-        let failed_attempts = claim.failed_attempts;
-        tracing::warn!(job = ?claim.job.key, failed_attempts, cause, "{reason}");
-        if self.has_tried_enough(claim) {
+    /// Releases the job for another attempt after this error, or fails it if there were enough.
+    async fn retry_later(&self, claim: &Claim, what: &str, error: PollError) -> store::Result<()> {
+        let (job, failed_attempts) = (&claim.job.key, claim.failed_attempts);
+        match &error {
+            PollError::Permanent(_) => {}
+            PollError::NotAuthorized(reason) => log_refusal(job, reason),
+            cause => tracing::warn!(?job, failed_attempts, %cause, "{what}"),
+        }
+        if !self.may_retry(claim, what, &error) {
+            if let PollError::Permanent(reason) | PollError::Doubtful(reason) = &error {
+                return self.fail(claim, reason).await;
+            }
             let hours = self.settings.retry_hours;
             let unit = if hours == 1 { "hour" } else { "hours" };
-            let reason = format!("{reason} for {hours} {unit}");
-            return self.give_up(claim, &reason).await;
+            return self.give_up(claim, &format!("{what} for {hours} {unit}")).await;
         }
-        let waits_for = format!("another attempt, because {reason}");
-        self.note(claim, None, &waits_for).await?;
-        let asked = retry_after.unwrap_or_default().min(PROVIDER_RETRY_AFTER_MAX);
-        let delay = retry_delay(failed_attempts).max(asked);
+        self.note(claim, None, &next_attempt(what, &error), what == SAVE).await?;
+        let asked = match error {
+            PollError::Transient { retry_after: Some(asked), .. } => asked,
+            _ => Duration::ZERO,
+        };
+        let delay = retry_delay(failed_attempts).max(asked.min(PROVIDER_RETRY_AFTER_MAX));
         self.store.release_job(&claim.lease, delay, Release::FailedAttempt).await?;
         count(&self.activity.outcomes, "retried");
         Ok(())
     }
 
-    fn has_tried_enough(&self, claim: &Claim) -> bool {
-        claim.failing_for >= Duration::from_secs(3600 * self.settings.retry_hours as u64)
+    /// Whether there may be another attempt after this error.
+    fn may_retry(&self, claim: &Claim, what: &str, error: &PollError) -> bool {
+        let hours = Duration::from_secs(3600 * self.settings.retry_hours as u64);
+        match error {
+            PollError::Permanent(_) => false,
+            PollError::Transient { .. } | PollError::NotAuthorized(_) => claim.failing_for < hours,
+            // Attempts that failed otherwise do not count.
+            PollError::Doubtful(_) => {
+                claim.failing_for < JOB_DOUBT_LIMIT.min(hours)
+                    || claim.job.waits_for.as_deref() != Some(&*next_attempt(what, error))
+            }
+        }
     }
 
     /// Fails a job that the provider may still work on, and cancels it there.
@@ -229,6 +252,20 @@ impl Worker {
         tracing::info!(job = ?claim.job.key, reason, "a job has failed");
         count(&self.activity.outcomes, "failed");
         Ok(())
+    }
+}
+
+/// What has failed if an output was not stored.
+const SAVE: &str = "its output could not be saved";
+
+/// What a job waits for after a failed attempt.
+fn next_attempt(what: &str, error: &PollError) -> String {
+    match error {
+        PollError::NotAuthorized(_) => {
+            "another attempt, because the provider refuses this service".to_owned()
+        }
+        PollError::Doubtful(_) => format!("another attempt, because {what}, perhaps for good"),
+        _ => format!("another attempt, because {what}"),
     }
 }
 

@@ -18,6 +18,7 @@ use crate::http::auth::AuthError;
 use crate::http::body::BodyReadError;
 use crate::http::path::RequestTarget;
 use crate::http::validate::FieldErrors;
+use crate::limits::PROVIDER_REFUSED_WAIT;
 use crate::quota::OverQuota;
 use crate::store::StoreError;
 
@@ -130,7 +131,11 @@ impl ApiError {
             Self::Submission(J::Provider(error)) => {
                 let text = format!("{self}; nothing was queued");
                 let problem = Problem::unavailable(text);
-                let P::Busy(_, wait) = error else { return problem };
+                let wait = match error {
+                    P::Busy(_, wait) => wait,
+                    P::NotAuthorized(_) => &PROVIDER_REFUSED_WAIT,
+                    _ => return problem,
+                };
                 problem.header(RETRY_AFTER, &wait.as_secs_f64().ceil().max(1.0).to_string())
             }
             Self::Submission(J::InProgress) => {

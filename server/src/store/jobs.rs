@@ -78,12 +78,14 @@ pub trait JobQueue: Send + Sync + 'static {
     /// Extends a lease to this long from now.
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()>;
 
-    /// Sets what a job waits for, and its `provider_state` if there is a new one.
+    /// Sets what a job waits for, its `provider_state` if there is a new one, and its state if the
+    /// provider `has_begun`.
     async fn note_job(
         &self,
         lease: &Lease,
         provider_state: Option<&str>,
         waits_for: &str,
+        has_begun: bool,
     ) -> Result<()>;
 
     /// Gives a job back, due again after `pause`. [`Release::FailedAttempt`] increments its

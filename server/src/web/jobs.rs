@@ -45,6 +45,7 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     let job = with_result(&visit, visit.store().job(&visit.caller, &name).await?).await;
     let details = &job.0.request;
     let seed = details.parameters.as_ref().and_then(|all| all.get("seed"));
+    let received = job.1.as_ref().map(|prompt| prompt.images.len() as u32);
     let content = html! {
         (entry(&visit, &job))
         @if details.prompt.chars().count() > PROMPT_CHARS {
@@ -53,6 +54,9 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
         }
         p .soft {
             (counted(details.batch_count, "picture")) " asked for"
+            @if let Some(received) = received.filter(|count| *count < details.batch_count) {
+                " · " (received) " received, the provider gave no more that can be used"
+            }
             @if let Some(seed) = seed { " · seed " (typed(&seed.to_string(), 40)) }
             @if let Some(negative) = &details.negative_prompt { " · without " (typed(negative, 400)) }
         }
@@ -96,7 +100,10 @@ fn entry(visit: &Visit<'_>, (job, prompt): &Job) -> Markup {
                     JobState::Failed(_, reason) => {
                         span .bad { (state) ": " } (typed(reason, 120))
                     }
-                    _ => { progress aria-label="Progress" {} " " (state) " · " a href=(own) { "Refresh" } }
+                    _ => {
+                        progress aria-label="Progress" {} " " (state) " · " a href=(own) { "Refresh" }
+                        @if let Some(text) = &job.waits_for { br; "It waits for " (typed(text, 200)) }
+                    }
                 }
             }
             div .pictures {

@@ -12,23 +12,23 @@ use tokio::time::sleep;
 
 use crate::support::{TIMEOUT, wait_until};
 
-/// Accepts or refuses requests after a delay. What it accepts fails for a reason, or never ends.
+/// Accepts or refuses requests after a delay. What it accepts is in progress, or each poll fails.
 pub(crate) struct SlowProvider {
     result: Result<(), SubmitError>,
     delay: Duration,
-    reason: Option<String>,
+    error: Option<PollError>,
     pub(crate) submits: AtomicUsize,
 }
 
 impl SlowProvider {
     pub(crate) fn new(result: Result<(), SubmitError>, delay_ms: u64) -> Arc<Self> {
         let delay = Duration::from_millis(delay_ms);
-        Arc::new(Self { result, delay, reason: None, submits: AtomicUsize::new(0) })
+        Arc::new(Self { result, delay, error: None, submits: AtomicUsize::new(0) })
     }
 
-    pub(crate) fn failing(reason: &str) -> Arc<Self> {
-        let (delay, reason) = (Duration::ZERO, Some(reason.to_owned()));
-        Arc::new(Self { result: Ok(()), delay, reason, submits: AtomicUsize::new(0) })
+    pub(crate) fn failing(error: PollError) -> Arc<Self> {
+        let (delay, error) = (Duration::ZERO, Some(error));
+        Arc::new(Self { result: Ok(()), delay, error, submits: AtomicUsize::new(0) })
     }
 
     /// Returns once a request was submitted.
@@ -51,8 +51,6 @@ impl Provider for SlowProvider {
     }
 
     async fn poll(&self, _: &ProviderTicket, _: &GenerationRequest) -> Result<Progress, PollError> {
-        self.reason
-            .clone()
-            .map_or(Ok(Progress::InProgress), |reason| Err(PollError::Permanent(reason)))
+        self.error.clone().map_or(Ok(Progress::InProgress), Err)
     }
 }

@@ -8,21 +8,21 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use data_encoding::BASE64_NOPAD;
 use futures::stream::{self, StreamExt, TryStreamExt};
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
 use http::{HeaderValue, Method};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use url::Url;
 
-use super::protocol::{self, OutputFile, RequestUrls};
+use super::protocol::{self, OutputFile, Part, RequestUrls};
 use super::{QueueSetting, SCHEME, fields, has_no_user};
 use crate::domain::{GenerationRequest, ProviderTicket};
-use crate::generate::PollError::{self, Permanent, Transient};
-use crate::generate::{Output, OutputStream, Progress, Provider, SubmitError, model};
+use crate::generate::PollError::{self, Doubtful, NotAuthorized, Permanent, Transient};
+use crate::generate::{Output, OutputStream, Progress, Provider, SubmitError, model, too_large};
 use crate::limits::{
-    OUTPUT_REDIRECTS_MAX, PROVIDER_REQUEST_ID_CHARS_MAX, PROVIDER_RETRY_AFTER_MAX,
-    PROVIDER_STATE_BYTES_MAX, QUEUE_POLL_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX,
-    QUEUE_SUBMIT_TIMEOUT,
+    OUTPUT_REDIRECTS_MAX, PROVIDER_BUSY_WAIT, PROVIDER_REQUEST_ID_CHARS_MAX,
+    PROVIDER_RETRY_AFTER_MAX, PROVIDER_STATE_BYTES_MAX, QUEUE_POLL_TIMEOUT,
+    QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX, QUEUE_SUBMIT_TIMEOUT,
 };
 use crate::outbound::{Outbound, OutboundError, OutboundRequest};
 use crate::quota::Permit;
@@ -65,7 +65,10 @@ impl QueueProvider {
     }
 
     fn redacted(&self, mut error: PollError) -> PollError {
-        let (Transient { cause: text, .. } | Permanent(text)) = &mut error;
+        let (Transient { cause: text, .. }
+        | Doubtful(text)
+        | NotAuthorized(text)
+        | Permanent(text)) = &mut error;
         *text = self.redact(text);
         error
     }
@@ -104,13 +107,20 @@ impl QueueProvider {
         let mut urls = RequestUrls::of(ticket)?;
         let (mut permit, mut provider_state) = (None, None);
         if urls.outputs.is_empty() {
-            let (status, _) = self.call(Method::GET, &urls.status, false).await?;
+            let status = self.call(Method::GET, &urls.status, Part::Status).await?;
+            let Some((status, _)) = status else { return Ok(Progress::InProgress) };
             if let Some(progress) = protocol::progress(&status)? {
                 return Ok(progress);
             }
-            let (result, of_result) = self.call(Method::GET, &urls.response, true).await?;
+            let result = self.call(Method::GET, &urls.response, Part::Result).await?;
+            let Some((result, of_result)) = result else { return Ok(Progress::InProgress) };
             permit = of_result;
-            urls.outputs = protocol::output_files(&result, request.kind)?;
+            let files = protocol::output_files(&result, request.kind);
+            urls.outputs = files.inspect_err(|_| {
+                let fields = self.redact(&protocol::field_names(&result));
+                let request_id = &*ticket.request_id;
+                tracing::warn!(request_id, fields, "no output can be read from a result");
+            })?;
             urls.outputs.truncate(request.batch_count as usize);
             if !urls.outputs.iter().any(OutputFile::is_embedded) {
                 let state = urls.to_text();
@@ -122,38 +132,28 @@ impl QueueProvider {
         Ok(Progress::Completed { outputs: outputs.collect(), provider_state })
     }
 
-    /// A successful response of the provider itself, with a permit for its memory if it is large. A
-    /// failed response to `is_result` may be the model's own error.
+    /// A successful response of the provider itself, with a permit for its memory if it is large;
+    /// `None` if it says that the request is not completed yet.
     async fn call(
         &self,
         method: Method,
         url: &Url,
-        is_result: bool,
-    ) -> Result<(Bytes, Option<Permit>), PollError> {
+        part: Part,
+    ) -> Result<Option<(Bytes, Option<Permit>)>, PollError> {
         // The ticket may be from before the operator changed the provider.
         if !self.is_same_origin(url) {
             return Err(PollError::transient("the request is at another provider"));
         }
-        let (bytes_max, memory) = match is_result {
-            true => (QUEUE_RESULT_BYTES_MAX, Some(&self.setting.results)),
-            false => (QUEUE_RESPONSE_BYTES_MAX, None),
+        let (bytes_max, memory) = match part {
+            Part::Result => (QUEUE_RESULT_BYTES_MAX, Some(&self.setting.results)),
+            _ => (QUEUE_RESPONSE_BYTES_MAX, None),
         };
         let request = self.request_with_key(method, url.clone());
         let fetched = self.provider.fetch(request, QUEUE_POLL_TIMEOUT, bytes_max, memory);
         let (response, permit) =
             fetched.await.map_err(|error| PollError::transient(error.to_string()))?;
-        match response.status().as_u16() {
-            200..300 => return Ok((response.into_body(), permit)),
-            // It refuses the key, which its operator can repair, or is too busy.
-            401..=403 | 408 | 425 | 429 => {}
-            400..500 => return Err(Permanent(protocol::reason(&response))),
-            500.. if is_result && protocol::is_of_model(&response) => {
-                return Err(Permanent(protocol::reason(&response)));
-            }
-            _ => {}
-        }
-        let retry_after = protocol::retry_after(response.headers());
-        Err(Transient { cause: protocol::reason(&response), retry_after })
+        let is_complete = protocol::answer(part, &response, response.body())?;
+        Ok(is_complete.then(|| (response.into_body(), permit)))
     }
 
     /// The output in a file of a result, whose memory the permit is for.
@@ -161,6 +161,10 @@ impl QueueProvider {
         let side = |value: &Value| u32::try_from(value.as_u64()?).ok();
         let size = side(&file.width).zip(side(&file.height));
         let bytes = match file.is_embedded() {
+            _ if file.is_filtered => {
+                let reason = "the provider's safety filter replaced the output";
+                stream::once(async move { Err(PollError::permanent(reason)) }).boxed()
+            }
             true => {
                 let decoding = async move {
                     let _permit = permit;
@@ -182,13 +186,18 @@ impl QueueProvider {
             let response = client.open(OutboundRequest::new(Method::GET, url.clone())).await;
             let response = response.map_err(failure)?;
             let target = response.headers().get(LOCATION).and_then(|target| target.to_str().ok());
-            match (response.status().as_u16(), target) {
-                (200..300, _) => return Ok(response.into_body().map_err(failure).boxed()),
-                (300..400, Some(target)) => url = url.join(target).map_err(no_address)?,
-                (status, _) => {
-                    return Err(PollError::transient(format!("an output: status {status}")));
-                }
+            if let Some(target) = target.filter(|_| response.status().is_redirection()) {
+                url = url.join(target).map_err(no_address)?;
+                continue;
             }
+            protocol::answer(Part::Output, &response, b"")?;
+            let length = response.headers().get(CONTENT_LENGTH);
+            let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+            let mib_max = self.setting.output_max_mib;
+            if length.is_some_and(|length| length > (mib_max as u64) << 20) {
+                return Err(too_large(mib_max));
+            }
+            return Ok(response.into_body().map_err(failure).boxed());
         }
         Err(PollError::permanent("the address of an output redirects too often"))
     }
@@ -223,7 +232,7 @@ fn embedded(url: String) -> Result<Bytes, PollError> {
 #[async_trait]
 impl Provider for QueueProvider {
     async fn submit(&self, request: &GenerationRequest) -> Result<ProviderTicket, SubmitError> {
-        use SubmitError::{Busy, NotAuthorized, Refused, Unavailable, Unknown};
+        use SubmitError::{Busy, Refused, Unavailable, Unknown};
         let url = protocol::model_url(&self.setting.url, request).map_err(Refused)?;
         let body = fields::submit_body(request, &self.setting.model_fields).map_err(Refused)?;
         let mut post = self.request_with_key(Method::POST, url);
@@ -235,18 +244,16 @@ impl Provider for QueueProvider {
             OutboundError::Failed(cause) => Unknown(cause),
             error => Unavailable(error.to_string()),
         })?;
-        let reason = self.redact(&protocol::reason(&response));
-        Err(match response.status().as_u16() {
-            200..300 => return self.accepted(response.body(), model(request)),
-            429 | 503 => match protocol::retry_after(response.headers()) {
-                Some(wait) => Busy(reason, wait.min(PROVIDER_RETRY_AFTER_MAX)),
-                None => Unavailable(reason),
-            },
-            401..=403 => NotAuthorized(reason),
-            // The provider stopped waiting for a request that it may have received.
-            408 => Unknown(reason),
-            400..500 => Refused(reason),
-            _ => Unknown(reason),
+        let answer = protocol::answer(Part::Submission, &response, response.body());
+        Err(match answer.map_err(|error| self.redacted(error)) {
+            Ok(_) => return self.accepted(response.body(), model(request)),
+            Err(Transient { cause, retry_after }) => {
+                let wait = retry_after.unwrap_or(PROVIDER_BUSY_WAIT);
+                Busy(cause, wait.min(PROVIDER_RETRY_AFTER_MAX))
+            }
+            Err(NotAuthorized(reason)) => SubmitError::NotAuthorized(reason),
+            Err(Permanent(reason)) => Refused(reason),
+            Err(Doubtful(reason)) => Unknown(reason),
         })
     }
 
@@ -260,7 +267,7 @@ impl Provider for QueueProvider {
 
     async fn cancel(&self, ticket: &ProviderTicket) -> Result<(), PollError> {
         let Some(url) = RequestUrls::of(ticket)?.cancel else { return Ok(()) };
-        let called = self.call(Method::PUT, &url, false).await;
+        let called = self.call(Method::PUT, &url, Part::Status).await;
         called.map(|_| ()).map_err(|error| self.redacted(error))
     }
 }

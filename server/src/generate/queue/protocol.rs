@@ -1,11 +1,12 @@
 //! The queue protocol of fal.ai: what is sent, and what the responses say.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Response};
 use jiff::fmt::rfc2822;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
@@ -26,21 +27,28 @@ pub(super) struct RequestUrls {
     pub(super) outputs: Vec<OutputFile>,
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Default, Deserialize, Serialize)]
 pub(super) struct OutputFile {
     pub(super) url: String,
     #[serde(default)]
     pub(super) width: Value,
     #[serde(default)]
     pub(super) height: Value,
+    /// Whether the provider's safety filter has replaced it.
+    #[serde(default)]
+    pub(super) is_filtered: bool,
 }
 
 impl OutputFile {
-    /// A file as an object or as its address alone. It is not copied: an address may contain all
-    /// of it.
+    /// A file as an object or as its address alone, and no other text. It is not copied: an address
+    /// may contain all of it.
     fn new(value: Value) -> Option<Self> {
+        let is_address = |url: &str| {
+            let start = url.get(..4).unwrap_or_default().to_ascii_lowercase();
+            ["http", "data"].contains(&&*start)
+        };
         match value {
-            Value::String(url) => Some(Self { url, width: Value::Null, height: Value::Null }),
+            Value::String(url) => is_address(&url).then(|| Self { url, ..Self::default() }),
             value => serde_json::from_value(value).ok(),
         }
     }
@@ -105,6 +113,44 @@ pub(super) fn model_url(provider: &Url, request: &GenerationRequest) -> Result<U
     Ok(url)
 }
 
+/// What the provider is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Submission,
+    /// Or a cancellation.
+    Status,
+    Result,
+    Output,
+}
+
+/// What a response means: success, `false` if the request is not completed yet, or why there is
+/// neither. A submission that is doubtful may have been accepted. The first fitting row decides.
+pub(super) fn answer<T>(part: Part, of: &Response<T>, body: &[u8]) -> Result<bool, PollError> {
+    use Part::{Output, Result, Status, Submission};
+    use PollError::{Doubtful, NotAuthorized, Permanent, Transient};
+    let status = of.status().as_u16();
+    if of.status().is_success() {
+        return Ok((part, status) != (Result, 202));
+    }
+    let reason = match part {
+        Output => format!("an output cannot be fetched: status {status}"),
+        _ => reason(status, body),
+    };
+    let retry_after = retry_after(of.headers());
+    Err(match (part, status) {
+        (Result, 400) if reason.contains("in progress") => return Ok(false),
+        (Submission, 408) => Doubtful(reason),
+        (Submission, 503) | (_, 408 | 425 | 429) => Transient { cause: reason, retry_after },
+        // The address of an output has expired, or it is deleted.
+        (Output, 400..500) | (Status | Result, 404 | 409) => Doubtful(reason),
+        (_, 401..=403) => NotAuthorized(reason),
+        (_, 400..500) => Permanent(reason),
+        (Submission, _) => Doubtful(reason),
+        (Result, 500..) if is_of_model(of, body) => Permanent(reason),
+        _ => Transient { cause: reason, retry_after },
+    })
+}
+
 /// The progress of a request; `None` if it is completed and has a result.
 pub(super) fn progress(body: &[u8]) -> Result<Option<Progress>, PollError> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
@@ -112,7 +158,10 @@ pub(super) fn progress(body: &[u8]) -> Result<Option<Progress>, PollError> {
         (Some("IN_QUEUE"), _) => Ok(Some(Progress::Queued)),
         (Some("IN_PROGRESS"), _) => Ok(Some(Progress::InProgress)),
         (Some("COMPLETED"), None) => Ok(None),
-        // Only the first is part of the protocol, but the others are unambiguous.
+        // Not part of the protocol, but unambiguous.
+        (Some("CANCELED" | "CANCELLED"), None) => {
+            Err(PollError::permanent("the provider cancelled it"))
+        }
         (Some("COMPLETED" | "FAILED" | "ERROR" | "CANCELED" | "CANCELLED"), error) => {
             Err(PollError::Permanent(error.unwrap_or_default()))
         }
@@ -120,14 +169,15 @@ pub(super) fn progress(body: &[u8]) -> Result<Option<Progress>, PollError> {
     }
 }
 
-/// The output files in a result: at least one.
+/// Fields of a result that say whether its outputs, or each of them, were replaced by the safety
+/// filter of the provider.
+const FILTERED: [&str; 2] = ["has_nsfw_concepts", "nsfw_content_detected"];
+
+/// The output files in a result: at least one. They count more than a text beside them.
 pub(super) fn output_files(body: &[u8], kind: OutputKind) -> Result<Vec<OutputFile>, PollError> {
     let mut body: Value = serde_json::from_slice(body).unwrap_or_default();
     if !body.is_object() {
         return Err(PollError::transient("the result is not readable"));
-    }
-    if let Some(error) = first_message(&body, &["error", "detail"]) {
-        return Err(PollError::Permanent(error));
     }
     let (many, one) = match kind {
         OutputKind::Image => ("images", "image"),
@@ -138,24 +188,45 @@ pub(super) fn output_files(body: &[u8], kind: OutputKind) -> Result<Vec<OutputFi
         Value::Array(all) => all,
         one => vec![one],
     });
-    let files: Vec<_> = listed.filter_map(OutputFile::new).collect();
+    let is_filtered = |at| {
+        FILTERED.iter().any(|name| match &body[*name] {
+            Value::Array(all) => all.get(at) == Some(&Value::Bool(true)),
+            all => *all == Value::Bool(true),
+        })
+    };
+    let files: Vec<_> = listed
+        .enumerate()
+        .filter_map(|(at, file)| {
+            Some(OutputFile { is_filtered: is_filtered(at), ..OutputFile::new(file)? })
+        })
+        .collect();
     if files.is_empty() {
-        let reason = format!("the provider's result has no {one} that can be read");
-        return Err(PollError::Permanent(reason));
+        let reason = first_message(&body, &["error", "detail"]);
+        return Err(PollError::Permanent(
+            reason
+                .unwrap_or_else(|| format!("the provider's result has no {one} that can be read")),
+        ));
     }
     Ok(files)
 }
 
+/// The names of the fields of a result, by which an operator finds an output that is not read here.
+pub(super) fn field_names(body: &[u8]) -> String {
+    let fields: BTreeMap<String, IgnoredAny> = serde_json::from_slice(body).unwrap_or_default();
+    let names = fields.into_keys().collect::<Vec<_>>().join(", ");
+    names.chars().take(PROVIDER_REASON_CHARS_MAX).collect()
+}
+
 /// Whether a failed response is the model's own, and not one of a proxy on the way to it.
-pub(super) fn is_of_model(response: &Response<Bytes>) -> bool {
+fn is_of_model<T>(response: &Response<T>, body: &[u8]) -> bool {
     let marks = ["x-fal-request-id", "x-fal-error-type"];
-    let body: Value = serde_json::from_slice(response.body()).unwrap_or_default();
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
     marks.iter().any(|name| response.headers().contains_key(*name))
         || body["error_type"].is_string()
 }
 
 /// `Retry-After`: seconds, or a date, compared with the provider's own `Date`.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let after = text(RETRY_AFTER)?.trim();
     if let Ok(seconds) = after.parse() {
@@ -166,9 +237,8 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// Why a response is no success: its status, and the provider's message if there is one.
-pub(super) fn reason(response: &Response<Bytes>) -> String {
-    let status = response.status().as_u16();
-    let body: Value = serde_json::from_slice(response.body()).unwrap_or_default();
+fn reason(status: u16, body: &[u8]) -> String {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
     match first_message(&body, &["detail", "error", "message"]) {
         Some(message) => format!("{message} (status {status})"),
         None => format!("the provider answered with status {status}"),

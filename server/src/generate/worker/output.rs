@@ -9,10 +9,10 @@ use std::time::Duration;
 use futures::{FutureExt, StreamExt};
 use tokio::time::{Instant, timeout_at};
 
-use super::Worker;
+use super::{SAVE, Worker};
 use crate::blobs::Upload;
 use crate::domain::{AssetName, Claim, ImageRef, JobRecord, Media, PromptImage};
-use crate::generate::{Output, OutputStream, PollError, media};
+use crate::generate::{Output, OutputStream, PollError, media, too_large};
 use crate::limits::{
     LARGE_OUTPUTS_MAX, LARGE_OUTPUTS_PER_ACCOUNT, OUTPUT_BYTES_FREE, OUTPUT_RATE_MIN,
     OUTPUT_STALL_TIMEOUT,
@@ -40,6 +40,11 @@ impl Worker {
     ) -> Result<PromptImage, PollError> {
         let (job, size) = (&claim.job, output.size);
         let (mut file, _permit) = self.download(claim, output.bytes).await?;
+        let cut = PollError::Doubtful("an output is cut off".to_owned());
+        // Some programs write files without their usual end, so it is kept in the end.
+        if file.read(media::is_cut).await? && self.may_retry(claim, SAVE, &cut) {
+            return Err(cut);
+        }
         let kind = job.request.kind;
         let examined = file.read(move |file| media::examine(file, kind, size)).await?;
         let (media, width, height) = examined.map_err(PollError::permanent)?;
@@ -78,8 +83,7 @@ impl Worker {
             let Some(piece) = next.transpose()? else { return Ok((file, permit)) };
             received += piece.len() as u64;
             if received > bytes_max {
-                let reason = format!("an output is larger than {} MiB", bytes_max >> 20);
-                return Err(PollError::Permanent(reason));
+                return Err(too_large(self.settings.output_max_mib));
             }
             if received > OUTPUT_BYTES_FREE && permit.is_none() {
                 let mut taking = pin!(self.large.acquire(claim.job.key.account, 1, Duration::MAX));
@@ -87,9 +91,9 @@ impl Worker {
                 if permit.is_none() {
                     let began = Instant::now();
                     // The heartbeat notices a lost lease.
-                    let _ = self.note(claim, None, LARGE).await;
+                    let _ = self.note(claim, None, LARGE, true).await;
                     permit = taking.await.ok();
-                    let _ = self.note(claim, None, DOWNLOAD).await;
+                    let _ = self.note(claim, None, DOWNLOAD, true).await;
                     slow += began.elapsed();
                 }
             }

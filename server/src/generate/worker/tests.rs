@@ -19,7 +19,7 @@ use crate::blobs::Blobs;
 use crate::domain::{Caller, JobState, ListedPrompt, Turn};
 use crate::generate::OutputStream;
 use crate::generate::tests::{
-    OnPoll, Scripted, account, assets, clock, new_job, pictures, png, queue, settings, store,
+    Log, OnPoll, Scripted, account, assets, clock, new_job, pictures, png, queue, settings, store,
     ticket,
 };
 use crate::limits::{SUBMIT_CHECK_INTERVAL, SUBMIT_LIMIT};

@@ -70,6 +70,7 @@ fn every_failure() -> Vec<(u16, &'static str, ApiError)> {
         (502, "no such model", submit(SubmitError::Refused("no such model".to_owned()))),
         (503, "nothing was queued", submit(SubmitError::Unavailable("secret".to_owned()))),
         (503, "nothing was queued", submit(SubmitError::Busy("secret".to_owned(), BUSY))),
+        (503, "nothing was queued", submit(SubmitError::NotAuthorized("secret".to_owned()))),
         (502, "not known", submit(SubmitError::Unknown("secret".to_owned()))),
         (503, "in a while", SubmissionError::InProgress.into()),
         (503, "the server is shutting down", ApiError::Stopping),
@@ -91,6 +92,20 @@ fn every_failure_has_a_status_a_text_without_secrets_and_a_retry_where_nothing_w
         assert!(failure.cause().is_some() || status != 500, "{failure:?}");
         // The text of a 403 is for the operator, who reads the log.
         assert!(failure.cause().is_none() || status >= 500 || status == 403, "{failure:?}");
+    }
+}
+
+/// Nobody repairs the provider's key or pays its bill within seconds.
+#[test]
+fn a_provider_is_left_alone_for_as_long_as_it_asks_or_for_minutes_if_it_refuses_this_service() {
+    for (error, text, seconds) in [
+        (SubmitError::Busy(String::new(), BUSY), "the provider is busy", "17"),
+        (SubmitError::NotAuthorized(String::new()), "does not accept requests of this", "300"),
+    ] {
+        let problem = ApiError::from(SubmissionError::from(error)).problem(WRITE);
+        assert!(problem.text.contains(text), "{}", problem.text);
+        let expected = Some((RETRY_AFTER, http::HeaderValue::from_static(seconds)));
+        assert_eq!(problem.header, expected, "{text}");
     }
 }
 

@@ -126,7 +126,8 @@ impl Runner<'_> {
             }
             Action::NoteJob => {
                 let state = values.maybe(Values::text);
-                let noted = store.note_job(&lease, state.as_deref(), &values.text()).await;
+                let (waits_for, begun) = (values.text(), values.chance(30));
+                let noted = store.note_job(&lease, state.as_deref(), &waits_for, begun).await;
                 return noted.map(show);
             }
             Action::ReleaseJob => {

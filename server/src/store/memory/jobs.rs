@@ -192,8 +192,10 @@ impl JobQueue for MemoryStore {
         lease: &Lease,
         provider_state: Option<&str>,
         waits_for: &str,
+        has_begun: bool,
     ) -> Result<()> {
-        self.change_leased(lease, |job, _| {
+        self.change_leased(lease, |job, now| {
+            job.begin(has_begun, now);
             use JobState::{InProgress, Queued};
             if let (Queued(ticket) | InProgress(ticket), Some(state)) =
                 (&mut job.record.state, provider_state)
@@ -214,9 +216,7 @@ impl JobQueue for MemoryStore {
                     job.record.waits_for = None;
                 }
             }
-            if let (Release::InProgress, JobState::Queued(ticket)) = (outcome, &job.record.state) {
-                job.enter(JobState::InProgress(ticket.clone()), now);
-            }
+            job.begin(outcome == Release::InProgress, now);
             (job.fence, job.due_at) = (None, self.elapsed() + pause);
         })
     }

@@ -99,8 +99,12 @@ statements! {
              RETURNING j.*), {IN_QUEUE}
          SELECT true FROM queued";
     idempotent NOTE "jobs.note"
-        "UPDATE job j SET provider_state = coalesce($4, j.provider_state), waits_for = $5
-         WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 RETURNING true";
+        "UPDATE job j SET provider_state = coalesce($4, j.provider_state), waits_for = $5,
+             updated_at = CASE WHEN $6::boolean AND j.state = 'queued' THEN {later}
+                 ELSE j.updated_at END,
+             state = CASE WHEN $6 THEN 'in_progress' ELSE j.state END
+         WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 RETURNING true"
+        { later = later!("$7", "j.updated_at") };
     /// `$6` says whether its failed attempts stay, with what it waits for, `$7` whether this was one
     /// more, and `$8` whether the provider has begun.
     idempotent RELEASE "jobs.release"
@@ -224,8 +228,10 @@ impl JobQueue for PostgresStore {
         lease: &Lease,
         provider_state: Option<&str>,
         waits_for: &str,
+        has_begun: bool,
     ) -> Result<()> {
-        fenced(&self.db, &NOTE, lease, &[&provider_state, &waits_for]).await.map(drop)
+        let params: Params<'_> = &[&provider_state, &waits_for, &has_begun, &self.db.now()];
+        fenced(&self.db, &NOTE, lease, params).await.map(drop)
     }
 
     async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()> {

@@ -45,7 +45,7 @@ statements! {
              WHERE p.account_id = $1 AND p.id = $3
                  AND (NOT $13::boolean OR p.model_id IS NOT NULL)
                  AND ($15::bigint IS NULL OR EXISTS (SELECT FROM target))
-                 AND ($16 IS NULL OR jsonb_array_length(p.images) < $17::bigint)
+                 AND ($16::jsonb IS NULL OR jsonb_array_length(p.images) < $17::bigint)
                  AND {KEY_IS_VALID}
              RETURNING p.*
          ), retyped AS (

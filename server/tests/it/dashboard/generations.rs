@@ -1,11 +1,12 @@
 //! Generating in the dashboard: the form, its jobs, and their results.
 
 use promptarium_server::EmbeddedServer;
-use promptarium_server::provider::SubmitError;
+use promptarium_server::provider::{PollError, SubmitError};
 use serde_json::json;
 
 use crate::generations::SlowProvider;
 use crate::support::browser::{Browser, assert_has, attribute};
+use crate::support::{TIMEOUT, wait_until};
 
 async fn browser_with(result: Result<(), SubmitError>) -> Browser {
     let builder = EmbeddedServer::builder().provider(SlowProvider::new(result, 0));
@@ -81,6 +82,23 @@ async fn a_failed_job_can_be_tried_again_once_for_each_form() {
     assert!(refused.status == 400 && refused.body.contains("has not failed"), "{refused:?}");
     let again = browser.page(&format!("/generate?job={name}")).await;
     assert_has(&again, &["\nA ship</textarea>", "value=\"local/fail\"", "value=\"7\""]);
+}
+
+/// A provider that refuses the service is not the fault of the person, who sees what the job waits for.
+#[tokio::test]
+async fn a_job_says_why_it_failed_or_what_it_waits_for() {
+    let filtered = "the provider's safety filter replaced the output";
+    for (error, text) in [
+        (PollError::Permanent(filtered.to_owned()), filtered),
+        (PollError::NotAuthorized("no balance".to_owned()), "the provider refuses this service"),
+    ] {
+        let builder = EmbeddedServer::builder().provider(SlowProvider::failing(error));
+        let browser = Browser::on(builder.start().await.unwrap()).await;
+        browser.post("/generate", "prompt=p&modelId=m&clientJobId=j").await;
+        let shown = async || browser.page("/jobs/j").await.contains(text);
+        wait_until(TIMEOUT, shown).await.expect(text);
+        assert!(browser.page("/jobs").await.contains("Failed") == (text == filtered), "{text}");
+    }
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use promptarium_server::provider::PollError;
 use promptarium_server::{Clock, EmbeddedServer, ManualClock};
 use serde_json::json;
 
@@ -65,7 +66,8 @@ async fn following_next_shows_every_entry_once_and_previous_goes_back() {
 
 #[tokio::test]
 async fn pages_of_large_accounts_stay_small() {
-    let builder = EmbeddedServer::builder().provider(SlowProvider::failing(&"\"".repeat(560)));
+    let builder = EmbeddedServer::builder()
+        .provider(SlowProvider::failing(PollError::permanent("\"".repeat(560))));
     let browser = Browser::on(builder.start().await.unwrap()).await;
     for number in 0..11 {
         let name = format!("{number:02}{}", "\"".repeat(200));

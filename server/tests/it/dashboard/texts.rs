@@ -1,6 +1,7 @@
 //! Texts that are markup, and texts that turn the direction of what is around them.
 
 use promptarium_server::EmbeddedServer;
+use promptarium_server::provider::PollError;
 use serde_json::json;
 
 use crate::generations::SlowProvider;
@@ -31,7 +32,8 @@ fn isolated(page: &str) -> usize {
 #[tokio::test]
 async fn what_people_type_is_escaped_and_does_not_turn_the_text_around_it() {
     let reason = format!("{HOSTILE}{}", "\"".repeat(500));
-    let builder = EmbeddedServer::builder().provider(SlowProvider::failing(&reason));
+    let builder =
+        EmbeddedServer::builder().provider(SlowProvider::failing(PollError::permanent(reason)));
     let builder = builder.seed_key("promptarium_live_a1_s=<b>al\u{202e}&ice</b>");
     let browser = Browser::on(builder.start().await.unwrap()).await;
     let vault = json!({ "name": &HOSTILE[..48], "description": HOSTILE });

@@ -45,7 +45,7 @@ async fn a_job_ends_with_its_outputs_or_with_a_reason_and_is_cancelled_when_it_i
     let not_polled = "the provider could not be polled for 24 hours";
     let rows: [Row; 11] = [
         row(|_| Err(PollError::permanent("not liked")), "not liked", 0, 0),
-        row(|_| Err(PollError::permanent(" \0 ")), "it gave no reason", 0, 0),
+        row(|_| Err(PollError::permanent(" \0 ")), "the provider gave no reason", 0, 0),
         row(|_| Ok(pictures(0)), "completed it without output", 0, 0),
         row(partly(gone.clone(), 3), "", 0, 3),
         row(partly(gone, 0), "it is gone", 0, 0),
@@ -87,6 +87,64 @@ async fn a_job_ends_with_its_outputs_or_with_a_reason_and_is_cancelled_when_it_i
         }
         assert_eq!(fixture.cancels().await, usize::from(reason.ends_with(" hours")), "{at}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_probably_lost_is_asked_for_again_for_minutes_and_the_rest_is_kept() {
+    let gone = || PollError::Doubtful("it is gone".to_owned());
+    let late = move |poll| if poll < 3 { Err(gone()) } else { Ok(pictures(2)) };
+    let rows: [(Box<OnPoll>, u64, usize); 4] = [
+        (Box::new(move |_| Err(gone())), 127, 0),
+        (Box::new(partly(gone(), 0)), 127, 0),
+        (Box::new(partly(gone(), 2)), 127, 2),
+        (Box::new(late), 7, 2),
+    ];
+    for (at, (on_poll, seconds, images)) in rows.into_iter().enumerate() {
+        let fixture = Fixture::new(on_poll).await;
+        fixture.queue("j").await;
+        let began = Instant::now();
+        fixture.steps_to_the_end("j").await;
+        assert_eq!(began.elapsed().as_secs(), seconds, "{at}");
+        if let JobState::Failed(_, reason) = fixture.state("j").await {
+            assert_eq!((&*reason, images), ("it is gone", 0), "{at}");
+        } else {
+            assert_eq!(fixture.prompts(&fixture.by).await[0].prompt.images.len(), images, "{at}");
+        }
+        assert_eq!(fixture.cancels().await, 0, "{at}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_probably_lost_after_an_outage_is_asked_for_again() {
+    let fixture = Fixture::new(|poll| match poll {
+        0..20 => no_answer(),
+        20 => Err(PollError::Doubtful("not found".to_owned())),
+        _ => Ok(pictures(1)),
+    });
+    let fixture = fixture.await;
+    fixture.queue("j").await;
+    assert_eq!(fixture.steps_to_the_end("j").await, 22);
+    assert!(matches!(fixture.state("j").await, JobState::Completed(..)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_refuses_this_service_is_polled_for_hours_with_an_error_in_the_log() {
+    let (log, _guard) = Log::start();
+    let fixture = Fixture::new(|poll| match poll {
+        0..50 => Err(PollError::NotAuthorized("no balance".to_owned())),
+        _ => Ok(pictures(1)),
+    });
+    let fixture = fixture.await;
+    fixture.queue("j").await;
+    assert!(fixture.step().await);
+    let reason = "another attempt, because the provider refuses this service";
+    assert_eq!(fixture.waits_for("j").await.as_deref(), Some(reason));
+    let error = log.error();
+    for part in ["the provider refuses this service", "no balance"] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert_eq!(fixture.steps_to_the_end("j").await, 50);
+    assert!(matches!(fixture.state("j").await, JobState::Completed(..)));
 }
 
 #[tokio::test(start_paused = true)]

@@ -122,7 +122,7 @@ async fn endless_outputs_hold_back_only_large_ones_of_their_account_which_say_so
     let other = fixture.store.job(&bob, "other").await.unwrap().state;
     assert!(matches!(other, JobState::Completed(..)));
     assert!(matches!(fixture.state("small").await, JobState::Completed(..)));
-    assert!(matches!(fixture.state("large").await, JobState::Queued(_)));
+    assert!(matches!(fixture.state("large").await, JobState::InProgress(_)));
     let expected = "other large outputs, of which few are downloaded at once";
     assert_eq!(fixture.waits_for("large").await.as_deref(), Some(expected));
     assert_eq!(fixture.waits_for("endless 0").await, None, "it has not waited");
@@ -146,10 +146,32 @@ async fn a_finished_request_keeps_its_new_state_and_its_outputs_are_stored_once(
     fixture.queue("j").await;
     assert!(fixture.step().await);
     let state = fixture.state("j").await;
+    assert!(matches!(state, JobState::InProgress(_)), "the provider has done its part: {state:?}");
     assert_eq!(&*state.ticket().unwrap().provider_state, "addresses");
     std::fs::remove_file(&images).unwrap();
     std::fs::create_dir(&images).unwrap();
     assert_eq!(fixture.steps_to_the_end("j").await, 1);
     assert_eq!(fixture.prompts(&fixture.by).await[0].prompt.images.len(), 3);
     assert_eq!(std::fs::read_dir(images).unwrap().count(), 3);
+}
+
+/// A picture is whole at the third attempt, or never.
+#[tokio::test(start_paused = true)]
+async fn a_cut_picture_is_fetched_again_for_minutes_then_kept_as_it_is() {
+    for (whole_from, seconds) in [(2, 3), (usize::MAX, 127)] {
+        let fixture = Fixture::new(move |poll| {
+            let whole = png(32, 18);
+            let end = if poll < whole_from { whole.len() - 20 } else { whole.len() };
+            Ok(Progress::completed([Output::from(whole.slice(..end))]))
+        });
+        let fixture = fixture.await;
+        fixture.queue("j").await;
+        let began = Instant::now();
+        fixture.steps_to_the_end("j").await;
+        assert_eq!(began.elapsed().as_secs(), seconds);
+        let image = &fixture.prompts(&fixture.by).await[0].prompt.images[0];
+        let name = fixture.worker.assets.name_of(&image.source).unwrap();
+        let stored = fixture.worker.blobs.read_all(&name, u64::MAX).await.unwrap().unwrap();
+        assert_eq!(stored == png(32, 18), whole_from == 2);
+    }
 }
