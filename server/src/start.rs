@@ -94,7 +94,7 @@ impl Service {
         stop: impl Future<Output = ()>,
     ) -> usize {
         if limits.connections_per_address == Some(0) {
-            let memory = &self.quotas.memory;
+            let memory = &self.app.api.public_memory;
             memory.resize(memory.usage().total, usize::MAX);
         }
         let drain = self.app.api.draining.clone();
@@ -253,7 +253,7 @@ pub async fn start(
     };
 
     let (memory, public_memory) = memory_quotas(settings.memory_budget << 20);
-    let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
+    let listener = ListenerQuotas::default();
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = database.map(PostgresStore::quotas).unwrap_or_default();
     quotas.extend(results.into_iter().chain(blobs.quota()));
