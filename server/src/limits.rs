@@ -13,8 +13,6 @@ pub(crate) const LISTEN_BACKLOG: u32 = 1024;
 // How large and how slow may a request be, and what may it take?
 /// A request head of HTTP/1.1. S-80 promises 64 KiB, and that an address of more is 414.
 pub(crate) const HEAD_BYTES_MAX: usize = 96 * 1024;
-/// So much of each unfinished head is free; the rest counts as memory without a key.
-pub(crate) const HEAD_BYTES_FREE: usize = 8 * 1024;
 /// A JSON body, and the body of a form.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Seconds until the whole body has arrived.

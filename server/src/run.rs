@@ -8,6 +8,7 @@ mod signals;
 mod socket;
 
 use std::ffi::OsString;
+use std::future::ready;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -163,7 +164,7 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
         stop_signals.next().await;
         tracing::info!("stopping; another signal ends the program at once");
         stop.cancel();
-        stop_signals.next().await;
+        stop_signals.filter(|ends| ready(*ends)).next().await;
     };
     Ok(tokio::select! {
         cut = service.serve(listener, limits, stop.cancelled()) => {

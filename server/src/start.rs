@@ -110,7 +110,7 @@ impl Service {
         stop: impl Future<Output = ()>,
     ) -> usize {
         if limits.connections_per_address == Some(0) {
-            let memory = &self.listener.memory;
+            let memory = &self.app.api.public_memory;
             memory.resize(memory.usage().total, usize::MAX);
         }
         let drain = self.app.api.draining.clone();
@@ -229,7 +229,7 @@ pub(crate) async fn start(
         activity: Arc::default(),
     };
     let (memory, public_memory) = memory_quotas(settings.memory_budget);
-    let listener = ListenerQuotas { memory: public_memory.clone(), ..ListenerQuotas::default() };
+    let listener = ListenerQuotas::default();
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = store.quotas();
     quotas.extend([worker.large.clone(), public_memory.clone()]);

@@ -1,7 +1,6 @@
 //! The command line as clap sees it.
 //!
-//! All flags are accepted everywhere, so that one environment serves all commands; the help of a
-//! command shows its own.
+//! All flags are accepted everywhere, so that one environment serves all commands.
 
 use std::time::Duration;
 
@@ -27,23 +26,15 @@ use crate::limits::{
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{DatabaseUrl, Migration};
 
-/// The settings in the groups of the help, by id.
-pub(super) const GROUPS: [(&str, &str); 7] = [
-    ("Server", "listen public_url cors_origin vendor seed_key signing_key json"),
-    ("Database", "database_url migrate database_pool"),
-    ("Files", "blob_store"),
-    (
-        "Provider of generations",
-        "provider provider_url provider_key provider_private_outputs model_namespace model_field workers \
-         job_retry_hours job_keep_days output_max_mib",
-    ),
-    (
-        "Limits",
-        "max_connections max_connections_per_address idle_timeout memory_budget vaults_max \
-         rate_limit",
-    ),
-    ("Stopping", "drain_delay drain_timeout"),
-    ("Log and metrics", "log log_format admin_listen"),
+/// The groups of the help, by their first setting.
+const GROUPS: [(&str, &str); 7] = [
+    ("listen", "Server"),
+    ("database_url", "Database"),
+    ("blob_store", "Files"),
+    ("provider", "Provider of generations"),
+    ("max_connections", "Limits"),
+    ("drain_delay", "Stopping"),
+    ("log", "Log and metrics"),
 ];
 
 /// What `-h` shows.
@@ -101,6 +92,28 @@ pub(crate) struct Settings {
     /// that a proxy removes. Default: the listener's.
     #[arg(long, value_name = "URL", value_parser = PublicUrl::parse)]
     pub(crate) public_url: Option<PublicUrl>,
+    /// Origin of web pages that may use the API with a key, such as https://app.example, or `*` for
+    /// all; repeatable. In the variable, white space separates several.
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) cors_origin: Vec<CorsOrigin>,
+    /// Prefix of API keys: lower-case letters and digits.
+    #[arg(long, value_name = "NAME", default_value = "promptarium", value_parser = vendor)]
+    pub(crate) vendor: Vendor,
+    /// Create an account with exactly this key at the start; repeatable.
+    ///
+    /// Without scopes the key has all of them; `none` gives it none, `revoked` makes it a revoked
+    /// key. In the variable, white space separates several.
+    #[arg(long, value_name = "KEY=ACCOUNT[:SCOPE,…]")]
+    pub(crate) seed_key: Vec<String>,
+    /// Secret that signs cursors and upload URLs, at least 32 characters. Default: a random one,
+    /// stored in the database if there is one.
+    #[arg(long, value_name = "SECRET", value_parser = signing_key, allow_hyphen_values = true)]
+    pub(crate) signing_key: Option<SigningKey>,
+    /// Print the ready line, or the result of a command, as one line of JSON on stdout.
+    #[arg(long, value_name = "true|false", default_value = "false", value_parser = boolean)]
+    #[arg(action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "true")]
+    pub(crate) json: bool,
     /// PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME. Default: all data is in memory.
     #[cfg(feature = "postgres")]
     #[arg(long, value_name = "URL", value_parser = database_url)]
@@ -132,6 +145,14 @@ pub(crate) struct Settings {
     #[arg(action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "true")]
     pub(crate) provider_private_outputs: bool,
+    /// Prefix that every modelId of a prompt must have.
+    #[arg(long, value_name = "PREFIX", value_parser = model_namespace, default_value = "local")]
+    pub(crate) model_namespace: ModelNamespace,
+    /// Field that models of the queue provider take, by the beginning of their ids: aspect_ratio or
+    /// image_size for aspectRatio, image_url or image_urls for imageInput; repeatable. In the
+    /// variable, white space separates several.
+    #[arg(long, value_name = "PREFIX=FIELD", value_parser = model_field)]
+    pub(crate) model_field: Vec<(String, String)>,
     /// Number of generations processed at once, of which one account has at most half. With 0 they
     /// stay queued.
     #[arg(long, value_name = "NUMBER", value_parser = integer::<0, 1000>)]
@@ -149,37 +170,6 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "MIB", value_parser = integer::<1, 65_536>)]
     #[arg(default_value_t = OUTPUT_MAX_MIB)]
     pub(crate) output_max_mib: usize,
-    /// Field that models of the queue provider take, by the beginning of their ids: aspect_ratio or
-    /// image_size for aspectRatio, image_url or image_urls for imageInput; repeatable. In the
-    /// variable, white space separates several.
-    #[arg(long, value_name = "PREFIX=FIELD", value_parser = model_field)]
-    pub(crate) model_field: Vec<(String, String)>,
-    /// Prefix that every modelId of a prompt must have.
-    #[arg(long, value_name = "PREFIX", value_parser = model_namespace, default_value = "local")]
-    pub(crate) model_namespace: ModelNamespace,
-    /// Prefix of API keys: lower-case letters and digits.
-    #[arg(long, value_name = "NAME", default_value = "promptarium", value_parser = vendor)]
-    pub(crate) vendor: Vendor,
-    /// Create an account with exactly this key at the start; repeatable.
-    ///
-    /// Without scopes the key has all of them; `none` gives it none, `revoked` makes it a revoked
-    /// key. In the variable, white space separates several.
-    #[arg(long, value_name = "KEY=ACCOUNT[:SCOPE,…]")]
-    pub(crate) seed_key: Vec<String>,
-    /// Secret that signs cursors and upload URLs, at least 32 characters. Default: a random one,
-    /// stored in the database if there is one.
-    #[arg(long, value_name = "SECRET", value_parser = signing_key, allow_hyphen_values = true)]
-    pub(crate) signing_key: Option<SigningKey>,
-    /// What to log to stderr: a level, or a list of target=level. Default: info for serve, warn
-    /// for other commands.
-    #[arg(long, value_name = "FILTER", value_parser = log_filter)]
-    pub(crate) log: Option<Targets>,
-    /// Format of the log. Default: pretty on a terminal, otherwise json.
-    #[arg(long, value_name = "pretty|json")]
-    pub(crate) log_format: Option<LogFormat>,
-    /// Address of /metrics for Prometheus. Default: no metrics.
-    #[arg(long, value_name = "HOST:PORT", value_parser = address)]
-    pub(crate) admin_listen: Option<String>,
     /// Most client connections at once; further ones wait.
     #[arg(long, value_name = "NUMBER", default_value_t = CONNECTIONS_MAX, value_parser = integer::<1, 1_000_000>)]
     pub(crate) max_connections: usize,
@@ -201,49 +191,32 @@ pub(crate) struct Settings {
     /// such as key:requests=600/60; repeatable. In the variable, white space separates several.
     #[arg(long, value_name = "key|account:KIND=NUMBER/SECONDS")]
     pub(crate) rate_limit: Vec<RateLimit>,
-    /// Origin of web pages that may use the API with a key, such as https://app.example, or `*` for
-    /// all; repeatable. In the variable, white space separates several.
-    #[arg(long, value_name = "ORIGIN")]
-    pub(crate) cors_origin: Vec<CorsOrigin>,
     /// Time to continue serving after a stop signal, while /readyz answers 503.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds::<0>)]
     pub(crate) drain_delay: Duration,
     /// Time after that for requests in flight to finish.
     #[arg(long, value_name = "SECONDS", default_value = "15", value_parser = seconds::<0>)]
     pub(crate) drain_timeout: Duration,
-    /// Print the ready line, or the result of a command, as one line of JSON on stdout.
-    #[arg(long, value_name = "true|false", default_value = "false", value_parser = boolean)]
-    #[arg(action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "true")]
-    pub(crate) json: bool,
+    /// What to log to stderr: a level, or a list of target=level. Default: info for serve, warn
+    /// for other commands.
+    #[arg(long, value_name = "FILTER", value_parser = log_filter)]
+    pub(crate) log: Option<Targets>,
+    /// Format of the log. Default: pretty on a terminal, otherwise json.
+    #[arg(long, value_name = "pretty|json")]
+    pub(crate) log_format: Option<LogFormat>,
+    /// Address of /metrics for Prometheus. Default: no metrics.
+    #[arg(long, value_name = "HOST:PORT", value_parser = address)]
+    pub(crate) admin_listen: Option<String>,
 }
 
 /// The command line, also for completions and the man page.
 pub(crate) fn command() -> clap::Command {
-    let command = Cli::command().mut_args(|arg| {
-        let id = arg.get_id().as_str();
-        let group = GROUPS.iter().find(|(_, ids)| has(ids, id)).map(|(title, _)| *title);
-        let hidden = !has(EVERYDAY, id);
-        let arg = arg.help_heading(group).hide_short_help(hidden).hide_possible_values(true);
+    let mut heading = None;
+    Cli::command().mut_args(|arg| {
+        heading = GROUPS.iter().find(|(first, _)| arg.get_id() == first).or(heading);
+        let is_everyday = EVERYDAY.split(' ').any(|id| arg.get_id() == id);
+        let arg = arg.help_heading(heading.map(|(_, title)| *title));
+        let arg = arg.hide_short_help(!is_everyday).hide_possible_values(true);
         arg.global(true).allow_negative_numbers(true)
-    });
-    let flags: Vec<_> = command.get_arguments().cloned().collect();
-    command.mut_subcommands(|command| {
-        let shown = match command.get_name() {
-            "serve" => return command,
-            "openapi" | "health" | "completions" | "man" => "listen public_url model_namespace",
-            "sign-in" => "database_url public_url migrate log log_format json",
-            "key" => "database_url vendor migrate log log_format json",
-            _ => "database_url migrate log log_format json",
-        };
-        command.args(flags.iter().map(|flag| {
-            let hidden = !has(shown, flag.get_id().as_str());
-            flag.clone().help_heading(None::<&str>).hide(hidden).hide_short_help(hidden)
-        }))
     })
-}
-
-/// Whether an id is in a list that is separated by spaces.
-fn has(ids: &str, id: &str) -> bool {
-    ids.split(' ').any(|other| other == id)
 }

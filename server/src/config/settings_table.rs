@@ -10,7 +10,7 @@ use std::process::Command;
 use clap::Arg;
 
 use super::Config;
-use super::args::{GROUPS, command};
+use super::args::command;
 
 const START: &str = "<!-- settings -->\n";
 const END: &str = "<!-- end of settings -->\n";
@@ -41,13 +41,16 @@ fn row(arg: &Arg) -> String {
 }
 
 fn table() -> String {
-    let command = command();
-    let arg = |id: &str| command.get_arguments().find(|arg| arg.get_id() == id).unwrap();
-    let groups = GROUPS.map(|(title, ids)| {
-        let rows: String = ids.split_whitespace().map(|id| row(arg(id))).collect();
-        format!("\n### {title}\n\n| Setting | Default | Meaning |\n|---|---|---|\n{rows}")
-    });
-    groups.concat() + "\n"
+    let (mut table, mut group) = (String::new(), None);
+    for arg in command().get_arguments() {
+        if group.as_deref() != arg.get_help_heading() {
+            group = arg.get_help_heading().map(ToOwned::to_owned);
+            let title = group.as_deref().unwrap();
+            table += &format!("\n### {title}\n\n| Setting | Default | Meaning |\n|---|---|---|\n");
+        }
+        table += &row(arg);
+    }
+    table + "\n"
 }
 
 #[test]
@@ -66,8 +69,9 @@ fn the_table_of_settings_is_made_from_the_flags() {
 
 /// All settings, as variables.
 pub(super) fn settings() -> Vec<String> {
-    let groups = GROUPS.iter().flat_map(|(_, ids)| ids.split_whitespace());
-    groups.map(|id| format!("PROMPTARIUM_{}", id.to_ascii_uppercase())).collect()
+    let command = command();
+    let ids = command.get_arguments().map(|arg| arg.get_id().as_str().to_ascii_uppercase());
+    ids.map(|id| format!("PROMPTARIUM_{id}")).collect()
 }
 
 /// The repository's own programs and scripts run beside the server, perhaps on Kubernetes.

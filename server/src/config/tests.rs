@@ -147,16 +147,16 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --seed-kye: unknown; did you mean --seed-key? See promptarium-server --help
     an argument (not shown): unknown command; see promptarium-server --help
     --listen: a value is missing; see promptarium-server --help
-    --listen: "foo" is not an address; use HOST:PORT or PORT
-    --listen: "::1:80" is not an address; use HOST:PORT or PORT
+    --listen: the value is not an address; use HOST:PORT or PORT
+    --listen: the value is not an address; use HOST:PORT or PORT
     --listen: given more than once; see promptarium-server --help
     --admin-listen: the value is not an address; use HOST:PORT or PORT
     --public-url: the value must have no user, query or fragment
     --blob-store: the value needs a bucket and a prefix of letters, digits, `.`, `_`, `-` and single slashes after s3://; keys and endpoint go into AWS_... variables
     --database-url: the value is not a database URL: it must begin with postgres:// or postgresql://
     --database-pool: needs --database-url
-    --migrate: "later" is not one of: auto, off
-    --database-pool: "0" is not an integer from 3 to 10000
+    --migrate: the value is not one of: auto, off
+    --database-pool: the value is not an integer from 3 to 10000
     --provider: must be queue, because --provider-url is set
     --provider: queue needs --provider-url
     --provider: queue needs --provider-key
@@ -164,30 +164,30 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     --provider-key: the value holds a key that is empty or has characters that no header can hold
     --signing-key: the value must have at least 32 characters
     -s: unknown; see promptarium-server --help
-    --workers: "1001" is not an integer from 0 to 1000
-    --model-namespace: "local/" is not a prefix; use letters, digits, `.`, `_` and `-`
-    --vendor: "Acme" is not a vendor; use lower-case letters and digits
+    --workers: the value is not an integer from 0 to 1000
+    --model-namespace: the value is not a prefix; use letters, digits, `.`, `_` and `-`
+    --vendor: the value is not a vendor; use lower-case letters and digits
     --seed-key: number 1 has no `=` between key and account (KEY=ACCOUNT[:SCOPE,...])
     --seed-key: number 2 has no key of the form promptarium_live_<public id>_<secret> before the `=`
     --seed-key: given before and after the command; use one place
-    --model-field: "=a=image_url" is not PREFIX=FIELD with a field of: aspect_ratio, image_size, image_url, image_urls
-    --log: "verbose" is not a log filter; use off, error, warn, info, debug, trace, or a list of target=level
-    --drain-timeout: "-1" is not a time; use whole seconds from 0 to 3600
-    --idle-timeout: "0" is not a time; use whole seconds from 1 to 3600
-    --memory-budget: "47" is not an integer from 48 to 1048576
-    --rate-limit: "requests=5/1" is not a rate limit; use key or account, requests, generations or uploads, a number and seconds, such as key:requests=600/60
-    --cors-origin: "https://a.example/" is not an origin; use SCHEME://HOST[:PORT] as browsers send it, or *
+    --model-field: the value is not PREFIX=FIELD with a field of: aspect_ratio, image_size, image_url, image_urls
+    --log: the value is not a log filter; use off, error, warn, info, debug, trace, or a list of target=level
+    --drain-timeout: the value is not a time; use whole seconds from 0 to 3600
+    --idle-timeout: the value is not a time; use whole seconds from 1 to 3600
+    --memory-budget: the value is not an integer from 48 to 1048576
+    --rate-limit: the value is not a rate limit; use key or account, requests, generations or uploads, a number and seconds, such as key:requests=600/60
+    --cors-origin: the value is not an origin; use SCHEME://HOST[:PORT] as browsers send it, or *
     sevre: unknown command; did you mean serve? See promptarium-server --help
     --seed-key: number 2 has the public id of another one
-    --name: "" is not the name of a key; use 1 to 100 characters
+    --name: the value is not the name of a key; use 1 to 100 characters
     a subcommand is missing; see promptarium-server --help
     <NAME>: missing; see promptarium-server --help
-    <NAME>: "a:b" is not an account name; use 1 to 200 characters without spaces, `:`, `,` and `=`
+    <NAME>: the value is not an account name; use 1 to 200 characters without spaces, `:`, `,` and `=`
     --scope: the value is not one of: prompts:write, none
     --scope: given more than once; see promptarium-server --help
     <PUBLIC_ID>: the value is not a public id; use the part of the key between `_live_` and the last `_`
     an argument (not shown): unknown; see promptarium-server --help
-    --log-format: "x" is not one of: pretty, json
+    --log-format: the value is not one of: pretty, json
     "#);
 }
 
@@ -246,7 +246,7 @@ fn every_flag_is_in_one_group_of_the_help_and_the_everyday_ones_come_with_h() {
     assert_eq!((flags(&long), flags(&short)), (settings().len(), 10), "{long}\n{short}");
     assert!(!long.contains("\nOptions:\n      --"), "{long}");
     assert!(short.contains("Examples:") && short.lines().count() < 60, "{short}");
-    for (title, _) in args::GROUPS {
+    for title in ["Server", "Database", "Files", "Provider of generations", "Limits", "Stopping"] {
         assert!(long.contains(&format!("\n{title}:\n")), "{long}");
     }
 }
@@ -284,13 +284,13 @@ proptest::proptest! {
 }
 
 #[test]
-fn the_help_of_a_command_shows_the_flags_that_matter_to_it() {
+fn the_help_of_a_command_shows_its_own_flags_and_the_settings() {
     for (arguments, shown, hidden) in [
         (&["--help"][..], "--workers", "--scope"),
-        (&["migrate", "--help"], "--database-url", "--vendor"),
-        (&["sign-in", "--help"], "--public-url", "--workers"),
-        (&["key", "list", "-h"], "--json", "--listen"),
-        (&["key", "create", "--help"], "--database-url", "--workers"),
+        (&["migrate", "--help"], "--distribute", "--scope"),
+        (&["sign-in", "--help"], "--public-url", "--distribute"),
+        (&["key", "list", "-h"], "--database-url", "--workers"),
+        (&["key", "create", "--help"], "--scope", "--distribute"),
         (&["--version"], "promptarium-server", "--"),
     ] {
         let text = text(parse_with(arguments, &[]));

@@ -2,26 +2,29 @@
 
 use std::io;
 
-#[cfg(not(unix))]
-use futures::StreamExt;
-use futures::stream::{self, Stream};
+use futures::stream::{self, Stream, StreamExt};
 
-/// SIGINT and SIGTERM, which stop the server, and SIGUSR1, which asks for a sign-in link. From the call
-/// on they do not end the process.
+/// SIGINT, SIGTERM, SIGQUIT and SIGHUP, which stop the server, and SIGUSR1, which asks for a sign-in link.
+/// From the call on they do not end the process. Of each stop signal the stream says whether as a second
+/// one it ends the program at once. SIGHUP does not: a closed terminal sends it twice, and systemd may
+/// send it after SIGTERM.
 #[cfg(unix)]
-pub(super) fn signals() -> io::Result<(impl Stream<Item = ()>, impl Stream<Item = ()>)> {
+pub(super) fn signals() -> io::Result<(impl Stream<Item = bool>, impl Stream<Item = ()>)> {
     use tokio::signal::unix::{SignalKind, signal};
     let stream = |kind| {
         let mut signal = signal(kind)?;
         io::Result::Ok(stream::poll_fn(move |context| signal.poll_recv(context)))
     };
-    let stop = stream::select(stream(SignalKind::interrupt())?, stream(SignalKind::terminate())?);
-    Ok((stop, stream(SignalKind::user_defined1())?))
+    let hangup = SignalKind::hangup();
+    let stop = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::quit(), hangup];
+    let stop = stop.map(|kind| Ok(stream(kind)?.map(move |()| kind != hangup)));
+    let stop = stop.into_iter().collect::<io::Result<Vec<_>>>()?;
+    Ok((stream::select_all(stop), stream(SignalKind::user_defined1())?))
 }
 
 /// Ctrl-C stops the server.
 #[cfg(not(unix))]
-pub(super) fn signals() -> io::Result<(impl Stream<Item = ()>, impl Stream<Item = ()>)> {
-    let ctrl_c = |()| async { tokio::signal::ctrl_c().await.ok().map(|()| ((), ())) };
+pub(super) fn signals() -> io::Result<(impl Stream<Item = bool>, impl Stream<Item = ()>)> {
+    let ctrl_c = |()| async { tokio::signal::ctrl_c().await.ok().map(|()| (true, ())) };
     Ok((stream::unfold((), ctrl_c).chain(stream::pending()), stream::pending()))
 }

@@ -15,7 +15,6 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::api::memory_quotas;
 use crate::limits;
 use crate::quota::{Permit, Quota};
 use crate::serve::connection::serve_connection;
@@ -48,15 +47,12 @@ impl ListenerLimits {
 #[derive(Clone, Debug)]
 pub struct ListenerQuotas {
     pub(crate) connections: Quota,
-    /// For large request heads.
-    pub(crate) memory: Quota,
 }
 
 impl Default for ListenerQuotas {
     fn default() -> Self {
         Self {
             connections: Quota::new("connections", "the connections", 1, 1),
-            memory: memory_quotas(limits::MEMORY_BUDGET_MIB << 20).1,
         }
     }
 }
@@ -70,7 +66,7 @@ pub async fn serve(
     quotas: ListenerQuotas,
     stop: impl Future<Output = ()>,
 ) -> usize {
-    let ListenerQuotas { connections, memory } = quotas;
+    let ListenerQuotas { connections } = quotas;
     let all = limits.connections_max;
     let share = limits.connections_per_address.unwrap_or(all.div_ceil(2));
     connections.resize(all, if share == 0 { all } else { share });
@@ -96,9 +92,8 @@ pub async fn serve(
         *last.lock() = Some(Instant::now());
         let Some(permit) = permit else { continue };
         let (builder, service, draining) = (builder.clone(), service.clone(), draining.clone());
-        let memory = memory.clone();
         tasks.spawn(async move {
-            serve_connection(stream, peer, builder, service, limits, memory, draining).await;
+            serve_connection(stream, peer, builder, service, limits, draining).await;
             drop(permit);
         });
     }

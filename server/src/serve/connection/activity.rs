@@ -1,7 +1,6 @@
 //! What a connection is doing, as its socket and its requests report it.
 
-use std::io::{self, IoSlice, Write as _};
-use std::net::IpAddr;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -13,13 +12,9 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::ListenerLimits;
-use crate::limits::{HEAD_BYTES_FREE, HEAD_BYTES_MAX};
-use crate::quota::{OverQuota, Permit, Quota};
 
 /// Fewer bytes than this are no progress: a peer that reads one at a time is stalled.
 const PROGRESS_BYTES: usize = 16 * 1024;
-/// Head and body that are written as one buffer.
-const JOINED_BYTES_MAX: usize = 2048;
 
 pub(super) struct ConnectionActivity {
     requests_in_flight: usize,
@@ -27,12 +22,6 @@ pub(super) struct ConnectionActivity {
     version: Option<Version>,
     /// When the head of the next request began to arrive.
     head_since: Option<Instant>,
-    /// Bytes read since the last request.
-    unclaimed_bytes: usize,
-    /// What a head beyond [`HEAD_BYTES_FREE`] takes, of what its peer may have of this quota.
-    head_memory: Option<Permit>,
-    memory: Quota,
-    peer: IpAddr,
     /// Since when bytes wait for the peer to read.
     blocked_since: Option<Instant>,
     /// The last begin or end of a request, or [`PROGRESS_BYTES`] read or written.
@@ -45,16 +34,12 @@ pub(super) struct ConnectionActivity {
 pub(super) const IDLE: &str = "it is idle";
 
 impl ConnectionActivity {
-    pub(super) fn new(memory: Quota, peer: IpAddr) -> Self {
+    pub(super) fn new() -> Self {
         let now = Instant::now();
         Self {
             requests_in_flight: 0,
             version: None,
             head_since: Some(now),
-            unclaimed_bytes: 0,
-            head_memory: None,
-            memory,
-            peer,
             blocked_since: None,
             last_progress: now,
             bytes: 0,
@@ -93,18 +78,11 @@ impl ConnectionActivity {
     }
 
     /// Takes bytes that the peer has sent. Frames of HTTP/2 need not belong to a request.
-    fn read(&mut self, bytes: usize) -> Result<(), OverQuota> {
+    fn read(&mut self, bytes: usize) {
         self.transferred(bytes);
-        if self.requests_in_flight > 0 || self.is_http2() {
-            return Ok(());
+        if self.requests_in_flight == 0 && !self.is_http2() {
+            self.head_since.get_or_insert_with(Instant::now);
         }
-        self.unclaimed_bytes += bytes;
-        self.head_since.get_or_insert_with(Instant::now);
-        if self.unclaimed_bytes > HEAD_BYTES_FREE && self.head_memory.is_none() {
-            let memory = self.memory.of(self.peer);
-            self.head_memory = Some(memory.reserve(HEAD_BYTES_MAX - HEAD_BYTES_FREE)?);
-        }
-        Ok(())
     }
 
     fn wrote(&mut self, outcome: &Poll<io::Result<usize>>) {
@@ -125,7 +103,7 @@ impl InFlight {
         let mut activity = shared.lock();
         activity.requests_in_flight += 1;
         activity.version = Some(version);
-        (activity.head_since, activity.unclaimed_bytes, activity.head_memory) = (None, 0, None);
+        activity.head_since = None;
         activity.progressed();
         Self(shared.clone())
     }
@@ -154,7 +132,7 @@ impl AsyncRead for TrackedStream {
         let outcome = Pin::new(&mut self.stream).poll_read(context, buffer);
         let read = buffer.filled().len() - before;
         if read > 0 {
-            self.activity.lock().read(read).map_err(io::Error::other)?;
+            self.activity.lock().read(read);
         }
         outcome
     }
@@ -166,25 +144,19 @@ impl AsyncWrite for TrackedStream {
         context: &mut Context<'_>,
         buffer: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.poll_write_vectored(context, &[IoSlice::new(buffer)])
+        let outcome = Pin::new(&mut self.stream).poll_write(context, buffer);
+        self.activity.lock().wrote(&outcome);
+        outcome
     }
 
     /// Without vectored writes hyper copies each body into a buffer that no quota counts, and keeps
-    /// that for the next one. A small body is copied here, because one buffer is written faster.
+    /// that for the next one.
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffers: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let length: usize = buffers.iter().map(|buffer| buffer.len()).sum();
-        let mut joined = [0; JOINED_BYTES_MAX];
-        let outcome = if length <= JOINED_BYTES_MAX {
-            let mut rest = &mut joined[..];
-            buffers.iter().try_for_each(|buffer| rest.write_all(buffer))?;
-            Pin::new(&mut self.stream).poll_write(context, &joined[..length])
-        } else {
-            Pin::new(&mut self.stream).poll_write_vectored(context, buffers)
-        };
+        let outcome = Pin::new(&mut self.stream).poll_write_vectored(context, buffers);
         self.activity.lock().wrote(&outcome);
         outcome
     }
@@ -212,33 +184,5 @@ impl AsyncWrite for TrackedStream {
             }
         }
         Poll::Ready(Ok(()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::net::Ipv4Addr;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn the_large_heads_of_an_address_are_limited_and_small_ones_are_free() {
-        let quota = Quota::new("memory", "the memory", 4 * HEAD_BYTES_MAX, 2 * HEAD_BYTES_MAX);
-        let connection =
-            |last| ConnectionActivity::new(quota.clone(), Ipv4Addr::new(127, 0, 0, last).into());
-        let (mut one, mut two, mut next) = (connection(1), connection(1), connection(1));
-        for head in [&mut one, &mut two] {
-            head.read(HEAD_BYTES_FREE).unwrap();
-            // What follows the largest head is the rest of an earlier body.
-            (0..100).for_each(|_| head.read(1024 * 1024).unwrap());
-        }
-        next.read(HEAD_BYTES_FREE).unwrap();
-        assert!(next.read(1).is_err());
-        assert!(connection(2).read(HEAD_BYTES_MAX).is_ok(), "another address has its own share");
-        let one = Arc::new(Mutex::new(one));
-        drop(InFlight::begin(&one, Version::HTTP_11));
-        next.read(1).unwrap();
-        drop((two, next));
-        assert_eq!(quota.usage().used, 0);
     }
 }
