@@ -81,5 +81,6 @@ pub use model::{
     AddedPrompts, AssetUrl, Cursor, Deleted, ExtraFields, GenerationJob, GenerationState,
     GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState, Prompt,
     PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp, UnknownValue,
-    UploadSlot, UploadToken, UploadUrl, Vault, VaultId, VaultPrompt, VaultPromptId, Visibility,
+    UploadSlot, UploadToken, UploadUrl, Variable, Vault, VaultId, VaultPrompt, VaultPromptId,
+    Visibility,
 };

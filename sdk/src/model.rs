@@ -13,6 +13,7 @@ mod page;
 mod prompt;
 mod status;
 mod upload;
+mod variable;
 mod vault;
 
 #[doc(no_inline)]
@@ -34,4 +35,5 @@ pub(crate) use status::{message, text};
 #[cfg(feature = "client")]
 pub(crate) use upload::without_credentials;
 pub use upload::{AssetUrl, ImageContentType, UploadSlot, UploadToken, UploadUrl};
+pub use variable::Variable;
 pub use vault::{AddedPrompts, Deleted, MovedPrompt, PinState, RemovedPrompt, Vault, Visibility};

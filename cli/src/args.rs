@@ -1,0 +1,307 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use promptarium::{PromptType, Visibility};
+
+/// The prompts of a Promptarium library: in the shell, in a folder, in AI clients.
+#[derive(Parser)]
+#[command(name = "promptarium", version, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Print JSON, one object a line.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  promptarium login https://prompts.example
+  promptarium search code review
+  promptarium show \"Code review\" --set language=Rust --set code=@main.rs | llm
+  promptarium generate local/plasma \"A harbour at dusk\" --count 2 -o pictures
+  claude mcp add prompts -- promptarium mcp
+
+PROMPTARIUM_BASE_URL and PROMPTARIUM_API_KEY take the place of a login. NO_COLOR turns colours off.
+Exit status: 0 done, 1 failed, 2 wrong command line, 3 server not reachable, 4 not found, 130
+interrupted.";
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Log in to a library; asks for the API key, or reads it from standard input.
+    #[command(after_help = "Examples:
+  promptarium login https://prompts.example
+  pass prompts/key | promptarium login localhost:8080")]
+    Login {
+        /// The address of the server; /api/v1 is added where it has no path.
+        url: String,
+    },
+    /// Forget the address and the key.
+    Logout,
+    /// List prompts, newest first.
+    #[command(after_help = "Example: promptarium ls --vault Writing --all --json | jq -r .title")]
+    Ls {
+        #[command(flatten)]
+        selection: Selection,
+    },
+    /// Find prompts that have all these words.
+    Search {
+        #[arg(required = true)]
+        words: Vec<String>,
+        #[command(flatten)]
+        selection: Selection,
+    },
+    /// Print the text of a prompt, with its variables filled in.
+    #[command(after_help = "Examples:
+  promptarium show 12 --set text=@notes.md | llm
+  git diff | promptarium show \"Code review\" --set diff=- | llm")]
+    Show {
+        #[command(flatten)]
+        text: Filled,
+        /// Leave the variables as they are.
+        #[arg(long, conflicts_with = "set")]
+        raw: bool,
+    },
+    /// Copy the text of a prompt to the clipboard.
+    Copy {
+        #[command(flatten)]
+        text: Filled,
+    },
+    /// Store a prompt; without a text, opens an editor.
+    #[command(after_help = "Examples:
+  promptarium new \"Tone\" \"Answer in two sentences.\" --vault Writing
+  promptarium new \"Code review\" @review.md")]
+    New {
+        title: String,
+        /// The text, @FILE, or - for standard input.
+        text: Option<String>,
+        #[command(flatten)]
+        fields: Fields,
+    },
+    /// Change a prompt in $VISUAL or $EDITOR.
+    Edit {
+        /// Its id or title.
+        prompt: String,
+        /// Take this file, such as one that an earlier edit kept, and open no editor.
+        #[arg(long, value_name = "FILE")]
+        from: Option<PathBuf>,
+    },
+    /// Delete prompts.
+    Rm {
+        /// Their ids or titles.
+        #[arg(required = true, value_name = "PROMPT")]
+        prompts: Vec<String>,
+        /// Do not ask.
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Vaults and what is in them.
+    #[command(subcommand)]
+    Vault(VaultCommand),
+    /// Upload pictures and print their addresses.
+    Upload {
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Generate pictures or a video, and wait for them.
+    #[command(
+        after_help = "Ctrl-C leaves the job at the server: --resume, or the same command again, \
+continues it. It is paid once.
+
+Examples:
+  promptarium generate local/plasma \"A harbour at dusk\" --ratio 16:9 -o .
+  promptarium show Harbour | promptarium generate local/plasma - --count 4 -o pictures
+  promptarium generate --resume 5d0c1e3a-7f0b-4c55-9c57-3d8f2c6a9f10 -o pictures"
+    )]
+    Generate(Generate),
+    /// Write each prompt as a Markdown file, for git.
+    Export {
+        folder: PathBuf,
+        /// Only the prompts of this vault.
+        #[arg(long)]
+        vault: Option<String>,
+        /// Delete the files of prompts that are gone.
+        #[arg(long, conflicts_with = "vault")]
+        delete: bool,
+    },
+    /// Store the prompts of a folder of Markdown files, or of a CSV or JSON file.
+    #[command(
+        after_help = "CSV needs a header. Titles are in title, name, act, command or label; texts in content, prompt,
+text, value or template. A folder that was exported from the same library changes its prompts.
+It can be stopped and started again: nothing is stored twice."
+    )]
+    Import {
+        /// The folder or file.
+        path: PathBuf,
+        /// Do not ask.
+        #[arg(short, long)]
+        yes: bool,
+        /// Put all of them in this vault, which is made if there is none.
+        #[arg(long)]
+        vault: Option<String>,
+        /// The model of image and video prompts, which need one.
+        #[arg(long)]
+        model: Option<String>,
+        /// Also store what an earlier import stored already.
+        #[arg(long)]
+        again: bool,
+    },
+    /// Serve the library to AI clients (Model Context Protocol).
+    #[command(after_help = "Examples:
+  claude mcp add prompts -- promptarium mcp --vault Writing
+  promptarium mcp --http 127.0.0.1:8765")]
+    Mcp(Mcp),
+    /// Print the completions of a shell.
+    Completions { shell: clap_complete::Shell },
+    /// Print the manual page.
+    Man,
+}
+
+/// Which prompts.
+#[derive(Args)]
+pub(crate) struct Selection {
+    /// Only those in this vault: its name or id.
+    #[arg(long)]
+    pub(crate) vault: Option<String>,
+    /// Only image, text or video prompts.
+    #[arg(long = "type", value_parser = prompt_type)]
+    pub(crate) prompt_type: Option<PromptType>,
+    /// At most this many.
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    pub(crate) limit: usize,
+    /// All of them.
+    #[arg(long, conflicts_with = "limit")]
+    pub(crate) all: bool,
+}
+
+/// The text of a prompt with the values of its variables.
+#[derive(Args)]
+pub(crate) struct Filled {
+    /// Its id or title.
+    pub(crate) prompt: String,
+    /// The value of a variable: name=VALUE, name=@FILE, or name=- for standard input.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+/// The fields of a new prompt.
+#[derive(Args)]
+pub(crate) struct Fields {
+    /// Put it in this vault.
+    #[arg(long)]
+    pub(crate) vault: Option<String>,
+    /// image, text or video.
+    #[arg(long = "type", value_parser = prompt_type)]
+    pub(crate) prompt_type: Option<PromptType>,
+    /// The model, which image and video prompts need.
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// The tool that it is meant for.
+    #[arg(long)]
+    pub(crate) platform: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum VaultCommand {
+    /// List the vaults.
+    Ls,
+    /// Make a vault.
+    New {
+        name: String,
+        #[arg(long)]
+        description: Option<String>,
+        /// private, unlisted or public.
+        #[arg(long, value_parser = visibility)]
+        visibility: Option<Visibility>,
+    },
+    /// Delete a vault; its prompts remain.
+    Rm {
+        vault: String,
+        /// Do not ask.
+        #[arg(short, long)]
+        yes: bool,
+    },
+    /// Add prompts to a vault.
+    Add {
+        vault: String,
+        #[arg(required = true, value_name = "PROMPT")]
+        prompts: Vec<String>,
+    },
+    /// Take prompts out of a vault; the prompts remain.
+    Remove {
+        vault: String,
+        #[arg(required = true, value_name = "PROMPT")]
+        prompts: Vec<String>,
+    },
+    /// Move a prompt from one vault to another.
+    Move { prompt: String, from: String, to: String },
+    /// Pin a prompt to the top of a vault.
+    Pin {
+        vault: String,
+        prompt: String,
+        /// Unpin it.
+        #[arg(long)]
+        off: bool,
+    },
+    /// Copy a public or unlisted vault of anybody with its prompts.
+    Fork { id: i64 },
+}
+
+#[derive(Args)]
+pub(crate) struct Generate {
+    /// The model, such as local/plasma.
+    #[arg(required_unless_present = "resume")]
+    pub(crate) model: Option<String>,
+    /// What to show: the text, @FILE, or - for standard input.
+    #[arg(required_unless_present = "resume")]
+    pub(crate) text: Option<String>,
+    /// How many, 1 to 4.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4))]
+    pub(crate) count: Option<u32>,
+    /// The aspect ratio, such as 16:9.
+    #[arg(long)]
+    pub(crate) ratio: Option<String>,
+    /// A video in place of pictures.
+    #[arg(long)]
+    pub(crate) video: bool,
+    /// The vault that takes them.
+    #[arg(long)]
+    pub(crate) vault: Option<String>,
+    /// Download them to this folder.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Wait for a job that was started before.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["model", "text"])]
+    pub(crate) resume: Option<String>,
+}
+
+#[derive(Args, Clone)]
+pub(crate) struct Mcp {
+    /// Offer the prompts of this vault; otherwise the pinned ones, or the newest if none is pinned.
+    #[arg(long)]
+    pub(crate) vault: Option<String>,
+    /// Let the client store prompts and generate pictures.
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Serve Streamable HTTP at this loopback address in place of standard input and output.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<SocketAddr>,
+    /// Look for changes this often and tell the client.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) watch: Option<u32>,
+}
+
+fn prompt_type(text: &str) -> Result<PromptType, String> {
+    known(PromptType::from(text), PromptType::KNOWN)
+}
+
+fn visibility(text: &str) -> Result<Visibility, String> {
+    known(Visibility::from(text), Visibility::KNOWN)
+}
+
+fn known<T: PartialEq + ToString>(value: T, all: &[T]) -> Result<T, String> {
+    let names = || all.iter().map(T::to_string).collect::<Vec<_>>().join(", ");
+    if all.contains(&value) { Ok(value) } else { Err(format!("use one of {}", names())) }
+}

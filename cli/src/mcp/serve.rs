@@ -1,0 +1,105 @@
+//! How clients reach the server, and how it notices changes of the library.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use hyper_util::service::TowerToHyperService;
+use promptarium::{PromptId, Timestamp};
+use rmcp::ServiceExt as _;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio_pipes};
+use tokio::net::TcpListener;
+use tokio::time::sleep;
+
+use super::Library;
+use crate::failure::{Failure, Result};
+use crate::output::note;
+
+/// Serves the client that started this program, until it closes standard input.
+pub(super) async fn stdio(library: Library) -> Result {
+    let failed = |error| Failure::failed(format!("MCP: {error}"));
+    let running = match library.serve(stdio_pipes()).await {
+        Ok(running) => running,
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(Failure::failed(format!("MCP: {error}"))),
+    };
+    running.waiting().await.map(drop).map_err(|error| failed(error.to_string()))
+}
+
+/// Serves clients of this machine. A page of another origin in a browser is refused.
+pub(super) async fn http(library: Library, address: SocketAddr) -> Result {
+    if !address.ip().is_loopback() {
+        let text = format!("--http: {address} is not a loopback address");
+        return Err(Failure::usage(text)
+            .hint("use 127.0.0.1:PORT; whoever reaches it has your key's rights"));
+    }
+    let listener = TcpListener::bind(address).await;
+    let listener =
+        listener.map_err(|error| Failure::failed(format!("--http: {address}: {error}")))?;
+    let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
+    let config = StreamableHttpServerConfig::default().with_allowed_origins(origins);
+    let sessions = Arc::new(LocalSessionManager::default());
+    let service = StreamableHttpService::new(move || Ok(library.clone()), sessions, config);
+    note(format!(
+        "MCP at http://{}/mcp, for this machine only; Ctrl-C stops it",
+        listener.local_addr()?
+    ));
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // The client has gone, or there are too many connections for now.
+            sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let service = TowerToHyperService::new(service.clone());
+        tokio::spawn(async move {
+            let connection = auto::Builder::new(TokioExecutor::new());
+            // A connection that breaks is the client's affair.
+            let _ = connection.serve_connection(TokioIo::new(stream), service).await;
+        });
+    }
+}
+
+/// Changes of the prompts that are offered.
+pub(super) struct Changes {
+    library: Library,
+    interval: Duration,
+    wait: Duration,
+    seen: Option<Vec<(PromptId, Timestamp)>>,
+}
+
+impl Library {
+    /// The changes from now on, if they are watched.
+    pub(super) async fn changes(&self) -> Option<Changes> {
+        let interval = Duration::from_secs(self.options.watch?.into());
+        let seen = self.state().await;
+        Some(Changes { library: self.clone(), interval, wait: interval, seen })
+    }
+
+    async fn state(&self) -> Option<Vec<(PromptId, Timestamp)>> {
+        let page = self.offered(None).await.ok()?;
+        Some(page.items.iter().map(|prompt| (prompt.id, prompt.updated_at)).collect())
+    }
+}
+
+impl Changes {
+    /// Waits for a change; longer and longer while there is none, up to eight times the interval.
+    /// `false` if nobody is there any more.
+    pub(super) async fn next(&mut self, is_closed: impl Fn() -> bool + Send) -> bool {
+        loop {
+            sleep(self.wait).await;
+            if is_closed() {
+                return false;
+            }
+            let state = self.library.state().await;
+            if state.is_some() && state != self.seen {
+                self.seen = state;
+                self.wait = self.interval;
+                return true;
+            }
+            self.wait = (self.wait * 3 / 2).min(self.interval * 8);
+        }
+    }
+}
