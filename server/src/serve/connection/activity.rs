@@ -140,7 +140,7 @@ impl AsyncRead for TrackedStream {
 
 impl AsyncWrite for TrackedStream {
     fn poll_write(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &[u8],
     ) -> Poll<io::Result<usize>> {
