@@ -99,7 +99,7 @@ impl Config {
         }
         match command {
             _ if self.has_database() => {
-                self.blobs = BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into())
+                self.blobs = BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into());
             }
             CliCommand::Admin(_) if cfg!(not(feature = "postgres")) => {
                 return Err(

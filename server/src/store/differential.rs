@@ -72,7 +72,7 @@ async fn compare(
     memory.check().await;
     postgres.check().await;
     let accounts = async |db: &StoreUnderTest| db.store.accounts().await.unwrap();
-    assert_eq!(accounts(&memory).await, accounts(&postgres).await);
+    assert_eq!(accounts(memory).await, accounts(postgres).await);
     Ok(results)
 }
 
