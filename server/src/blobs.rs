@@ -18,14 +18,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
-use object_store::{
-    Attribute, Error, GetOptions, GetResult, ObjectStore, ObjectStoreExt, PutMode, PutOptions,
-};
+use object_store::{Error, GetOptions, GetResult, ObjectStore, ObjectStoreExt};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
@@ -34,8 +33,7 @@ pub(crate) use self::upload::Upload;
 use self::upload::blocking;
 use crate::domain::AssetName;
 use crate::limits::{
-    BLOBS_CHECK_EVERY, BLOBS_TIMEOUT, FOLDER_DOWNLOAD_BYTES, S3_CONFIRM_TIMEOUT, S3_DOWNLOAD_BYTES,
-    S3_RATE_MIN, S3_UPLOAD_BYTES_MAX,
+    BLOBS_CHECK_EVERY, BLOBS_TIMEOUT, FOLDER_DOWNLOAD_BYTES, S3_DOWNLOAD_BYTES, S3_RATE_MIN,
 };
 use crate::quota::Quota;
 use crate::store::Cause;
@@ -58,16 +56,18 @@ pub struct Blobs {
 #[derive(Clone)]
 enum Place {
     Memory,
-    /// The quota has the bytes on their way to S3.
-    S3(Quota),
     Folder(Arc<std::path::Path>),
+    Remote(Arc<dyn Remote>),
 }
 
-impl Place {
-    fn s3() -> Self {
-        let (what, most) = ("the memory for uploads to S3", S3_UPLOAD_BYTES_MAX);
-        Self::S3(Quota::new("s3_uploads", what, most, most))
-    }
+/// How files get into a store on another machine.
+#[async_trait]
+trait Remote: Send + Sync {
+    /// As [`Upload::finish`].
+    async fn publish(&self, upload: Upload, name: &AssetName) -> Result<bool, BlobError>;
+
+    /// The memory for uploads.
+    fn quota(&self) -> Quota;
 }
 
 /// A file, or a part of one, to be read.
@@ -107,7 +107,8 @@ impl Blobs {
         Ok(Self::new(store.with_fsync(true), Place::Folder(path.into()), address))
     }
 
-    /// Stores files in any object store that supports [`PutMode::Create`].
+    /// Stores files in any object store that supports
+    /// [`PutMode::Create`](object_store::PutMode::Create).
     pub fn over(store: impl ObjectStore) -> Self {
         Self::new(store, Place::Memory, "memory:".into())
     }
@@ -120,16 +121,16 @@ impl Blobs {
         if let Place::Folder(root) = &self.place { Some(root.clone()) } else { None }
     }
 
-    /// The memory for uploads to S3, if that is where files are stored.
+    /// The memory for uploads, if they go to another machine.
     pub(crate) fn quota(&self) -> Option<Quota> {
-        if let Place::S3(quota) = &self.place { Some(quota.clone()) } else { None }
+        if let Place::Remote(remote) = &self.place { Some(remote.quota()) } else { None }
     }
 
     /// Turns absence into `None`. Without the permission to list, S3 answers 403 where there is no
     /// object, and the mark can be read.
     async fn found<T>(&self, outcome: Result<T, Error>) -> Result<Option<T>, BlobError> {
         let is_denied = matches!(outcome, Err(Error::PermissionDenied { .. }));
-        if is_denied && matches!(self.place, Place::S3(_)) && self.probe().await.is_ok() {
+        if is_denied && matches!(self.place, Place::Remote(_)) && self.probe().await.is_ok() {
             return Ok(None);
         }
         match outcome {
@@ -213,7 +214,7 @@ impl Blobs {
         let buffered = match self.place {
             Place::Memory => 0,
             Place::Folder(_) => FOLDER_DOWNLOAD_BYTES,
-            Place::S3(_) => S3_DOWNLOAD_BYTES,
+            Place::Remote(_) => S3_DOWNLOAD_BYTES,
         };
         let (size, is_file) = (got.meta.size, matches!(self.place, Place::Folder(_)));
         let bytes = got.into_stream().map(move |piece| match piece? {
@@ -235,26 +236,6 @@ impl Blobs {
         }
         let limit = BLOBS_TIMEOUT + Duration::from_secs(got.meta.size / S3_RATE_MIN);
         in_time(limit, async { Ok(Some(got.bytes().await?)) }).await
-    }
-
-    /// Puts an object with a random id. After a failure the id tells whether the store has taken
-    /// this very put although its response was lost, or a retry of it met the name as taken.
-    /// Returns whether the name was free.
-    async fn put_object(&self, name: &AssetName, bytes: Bytes) -> Result<bool, BlobError> {
-        let (attribute, id) = (Attribute::Metadata("put-id".into()), random_id());
-        let of_type = (Attribute::ContentType, name.media().content_type().to_owned());
-        let attributes = [(attribute.clone(), id.clone()), of_type].into_iter().collect();
-        let options = PutOptions { mode: PutMode::Create, attributes, ..PutOptions::default() };
-        let (location, head) = (key(name), GetOptions { head: true, ..GetOptions::default() });
-        let limit = BLOBS_TIMEOUT + Duration::from_secs(bytes.len() as u64 / S3_RATE_MIN);
-        let putting = self.store.put_opts(&location, bytes.into(), options);
-        let put = timeout(limit, putting).await.map_err(|_| BlobError::silent(limit))?;
-        let Err(error) = put else { return Ok(true) };
-        match timeout(S3_CONFIRM_TIMEOUT, self.store.get_opts(&location, head)).await {
-            Ok(Ok(got)) if got.attributes.get(&attribute).is_some_and(|at| **at == *id) => Ok(true),
-            _ if matches!(error, Error::AlreadyExists { .. }) => Ok(false),
-            _ => Err(error.into()),
-        }
     }
 }
 

@@ -37,7 +37,7 @@ pub struct EmbeddedServer {
     base_url: String,
     local_addr: SocketAddr,
     api_key: String,
-    sign_in: SignInLinks,
+    pub(crate) sign_in: SignInLinks,
     // Dropped before `stop`: the server is aborted, not drained.
     serving: AbortOnDropHandle<()>,
     stop: oneshot::Sender<()>,
@@ -93,18 +93,6 @@ impl EmbeddedServer {
     /// that is not revoked, else a generated one.
     pub fn api_key(&self) -> &str {
         &self.api_key
-    }
-
-    /// A new link that signs a browser in to the account of the first seeded key, or of the
-    /// generated one. It can be used once, within 15 minutes.
-    ///
-    /// # Errors
-    /// If the store fails.
-    #[cfg(feature = "dashboard")]
-    pub async fn sign_in_url(&self) -> Result<String, EmbedError> {
-        let link = self.sign_in.make().await.map_err(|e| EmbedError::Database(e.into()))?;
-        // There is a seeded key in any case.
-        Ok(link.unwrap_or_default())
     }
 
     /// Stops the server. Requests in flight have five seconds to complete. Submissions to the

@@ -11,6 +11,6 @@ pub(crate) mod headers;
 pub(crate) mod json;
 pub(crate) mod path;
 pub(crate) mod rates;
-pub(crate) mod request_id;
 pub(crate) mod response;
+pub(crate) mod trace;
 pub(crate) mod validate;

@@ -2,6 +2,8 @@
 //! question. Any other has one user, and stands beside it, so that its reason is read with the code.
 //! Limits of the API's fields are in [`promptarium::limits`].
 
+pub(crate) mod product;
+
 use std::time::Duration;
 
 // How many connections are there, and how long may one be idle or slow?
@@ -21,28 +23,17 @@ pub const BODY_SECONDS_MAX: u64 = 30;
 pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Chunks of a streamed list are sent when they have this size.
 pub(crate) const LISTING_CHUNK_BYTES: usize = 32 * 1024;
-/// How long `/readyz` waits for the store, and the command `health` for `/readyz`.
+/// How long `/readyz` waits for the store.
 pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
-pub(crate) const HEALTH_TIMEOUT: Duration = Duration::from_secs(3);
 /// Default of `--memory-budget`, in MiB: what bodies may take in all.
 pub(crate) const MEMORY_BUDGET_MIB: usize = 128;
 /// Which part of it one account may take, and so may all requests without an account, in addition.
 /// Of the latter, one address may take the same part.
 pub(crate) const MEMORY_SHARE_DIVISOR: usize = 4;
-/// The least budget: then the share is the largest JSON body and what is parsed from it.
-pub(crate) const MEMORY_BUDGET_MIB_MIN: usize = 48;
 /// Responses up to this size do not count in the budget: they fit into the socket's buffer.
 pub(crate) const RESPONSE_BYTES_UNCOUNTED: usize = 16 * 1024;
 /// What one value in the parameters of a generation may take: an object with one entry is two.
 pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
-
-// How much of the log may wait for its reader?
-/// How long a line may wait. A killed process loses the lines of this time at most.
-pub(crate) const LOG_FLUSH_DELAY: Duration = Duration::from_millis(50);
-/// Bytes of lines that wait for the writer. Further lines are dropped.
-pub(crate) const LOG_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// How long a line is waited for, and the last lines at the end of the program.
-pub(crate) const LOG_WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
 // How long do codes, sessions and keys last, and how many are there?
 /// How long a one-time code can be used.
@@ -174,20 +165,9 @@ pub(crate) const WORKER_ERROR_PAUSE: Duration = Duration::from_secs(1);
 pub(crate) const WORKER_STOP_TIMEOUT: Duration = Duration::from_secs(5);
 /// Generations that the local provider paints at once.
 pub(crate) const LOCAL_PAINTERS: usize = 2;
-/// A submission to the queue provider. Less than [`SUBMIT_TIMEOUT`], which would hide the reason.
-pub(crate) const QUEUE_SUBMIT_TIMEOUT: Duration = Duration::from_secs(45);
-/// A status or result request to the queue provider.
-pub(crate) const QUEUE_POLL_TIMEOUT: Duration = Duration::from_secs(20);
-/// Largest JSON response of the queue provider, other than a result.
-pub(crate) const QUEUE_RESPONSE_BYTES_MAX: usize = 1 << 20;
-/// Largest result of the queue provider. It may contain outputs as `data:` URLs.
-pub(crate) const QUEUE_RESULT_BYTES_MAX: usize = 64 << 20;
-/// Bytes of results in memory, beyond the first [`QUEUE_RESPONSE_BYTES_MAX`] of each.
-pub(crate) const QUEUE_RESULTS_BYTES: usize = 2 * QUEUE_RESULT_BYTES_MAX;
 /// Default of `--output-max-mib`: MiB of the largest output.
 pub(crate) const OUTPUT_MAX_MIB: usize = 512;
-/// Until the first byte of an output arrives, and between two pieces; redirects that are followed.
-pub(crate) const OUTPUT_REDIRECTS_MAX: usize = 5;
+/// Until the first byte of an output arrives, and between two pieces.
 pub(crate) const OUTPUT_STALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes per second of an output, beyond that time: 512 MiB may take 35 minutes.
 pub(crate) const OUTPUT_RATE_MIN: u64 = 256 * 1024;
@@ -200,64 +180,27 @@ pub(crate) const LARGE_OUTPUTS_PER_ACCOUNT: usize = 2;
 pub(crate) const OUTPUT_HEAD_BYTES_MAX: u64 = 2 << 20;
 /// Characters of a provider's reason that are stored with a failed job.
 pub(crate) const PROVIDER_REASON_CHARS_MAX: usize = 1000;
-/// Characters in a provider's id of a request, and bytes of its addresses that are stored.
-pub(crate) const PROVIDER_STATE_BYTES_MAX: usize = 64 * 1024;
-pub(crate) const PROVIDER_REQUEST_ID_CHARS_MAX: usize = 256;
 
 // How large and how slow may a file be, and how long is its store waited for?
 /// Bytes per second of an upload, beyond the time of every body: 10 MiB may take 350 seconds.
 pub(crate) const UPLOAD_RATE_MIN: u64 = 32 * 1024;
 /// Bytes of an upload that are buffered before they are written to a file.
 pub(crate) const UPLOAD_BUFFER_BYTES: usize = 256 * 1024;
-/// Bytes of uploads that are in memory at once on their way to S3.
-pub(crate) const S3_UPLOAD_BYTES_MAX: usize = 40 * 1024 * 1024;
-/// How long a complete upload waits for its share of [`S3_UPLOAD_BYTES_MAX`].
-pub(crate) const S3_UPLOAD_WAIT: Duration = Duration::from_secs(30);
-/// A larger file goes to S3 in parts of this size.
-pub(crate) const S3_WHOLE_BYTES_MAX: u64 = 2 * S3_PART_BYTES;
-pub(crate) const S3_PART_BYTES: u64 = 8 << 20;
-/// Until S3 responds, the sending of the largest upload included, and between two pieces.
-pub(crate) const S3_READ_TIMEOUT: Duration = Duration::from_secs(60);
-/// Retries of a request to S3, and when the last may start. Few, because a client waits.
-pub(crate) const S3_RETRIES_MAX: usize = 3;
-pub(crate) const S3_RETRY_FOR: Duration = Duration::from_secs(4);
 /// One step of the store of files but for a put to S3.
 pub(crate) const BLOBS_TIMEOUT: Duration = Duration::from_secs(8);
 /// Bytes per second of a put to S3, beyond that time: 10 MiB may take 48 seconds.
 pub(crate) const S3_RATE_MIN: u64 = 256 * 1024;
-/// The check at the start that the bucket works.
-pub(crate) const BLOBS_OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// `/readyz` asks the store of files no more often: requests to S3 have a price.
 pub(crate) const BLOBS_CHECK_EVERY: Duration = Duration::from_secs(3);
-/// First and longest wait before a retry of a request to S3; it doubles.
-pub(crate) const S3_BACKOFF_FIRST: Duration = Duration::from_millis(100);
-pub(crate) const S3_BACKOFF_MAX: Duration = Duration::from_secs(2);
 /// What the response with a file of a folder takes while a client does not read it.
 pub(crate) const FOLDER_DOWNLOAD_BYTES: usize = 32 * 1024;
 /// The same from S3.
 pub(crate) const S3_DOWNLOAD_BYTES: usize = 128 * 1024;
-/// Time limit of name resolution, TCP connect and TLS handshake together.
-pub(crate) const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Idle outbound connections. Most servers close theirs later.
-pub(crate) const OUTBOUND_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
-/// The request that finds out whether a failed put has stored the file.
-pub(crate) const S3_CONFIRM_TIMEOUT: Duration = Duration::from_secs(3);
 
 // What do the dashboard and the commands on accounts do at most?
 /// The body of a form. The longest prompt has up to 12 bytes for each of its 15,000 characters.
 pub(crate) const FORM_BYTES_MAX: usize = 256 * 1024;
 /// Pictures that a prompt may have after an upload. All of them are in each response with it.
 pub(crate) const PROMPT_IMAGES_MAX: usize = 100;
-/// Prompts of one import, and bytes of one over HTTP, of which memory has twice as many.
-pub(crate) const IMPORT_PROMPTS_MAX: usize = 100_000;
-pub(crate) const IMPORT_BYTES_MAX: usize = 16 << 20;
 /// Rows of one statement of an import or of the deletion of an account.
 pub(crate) const ACCOUNT_ROWS_AT_ONCE: i64 = 1_000;
-/// The longer side of a thumbnail: twice what a page shows, for screens with small pixels.
-pub(crate) const THUMBNAIL_PIXELS: u32 = 480;
-/// What the pixels of an original may take while its thumbnail is made: a photo of 32 megapixels. A
-/// larger original, or a file of more bytes, gets a plain picture.
-pub(crate) const THUMBNAIL_MEMORY_MAX: u64 = 96 << 20;
-pub(crate) const THUMBNAIL_SOURCE_BYTES_MAX: u64 = 16 << 20;
-/// How long a request waits for its turn to make one.
-pub(crate) const THUMBNAIL_WAIT: Duration = Duration::from_secs(30);

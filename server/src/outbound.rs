@@ -21,7 +21,9 @@ use tokio::time::timeout;
 use url::{Host, Url};
 
 use crate::error_chain::error_chain;
-use crate::limits::{OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX};
+use crate::limits::product::{
+    OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX,
+};
 use crate::quota::{self, Permit, Quota};
 
 const USER_AGENT: &str = concat!("promptarium-server/", env!("CARGO_PKG_VERSION"));

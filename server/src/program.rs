@@ -1,66 +1,24 @@
 //! The service of the program: the reference with what settings and features add to it. An embedded
 //! server has the same pages and the same middleware.
 
+mod middleware;
+
 use std::sync::Arc;
-use std::time::Duration;
 
-use http::request::Parts;
-use http::{HeaderName, HeaderValue, StatusCode};
-
-use crate::api::route::{Middleware, Route};
+use self::middleware::ProgramMiddleware;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::domain::{Caller, PublicUrl};
+use crate::domain::{PublicUrl, SecretToken};
 use crate::embedded::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
 use crate::error_chain::error_chain;
 use crate::generate::queue::QueueSetting;
-use crate::http::compression;
-use crate::http::cors::{self, CorsOrigin};
-use crate::http::error::ApiError;
 use crate::http::rates::Rates;
-use crate::http::response::Response;
 use crate::serve::metrics::{Metrics, Readings, RequestMetrics};
-use crate::start::{self, Service, ServiceParts, ServiceSettings};
+use crate::start::{self, Service, ServiceParts, ServiceSettings, SignInLinks};
 use crate::store::memory::MemoryStore;
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
-use crate::store::{Cause, Store};
-
-/// Compression, CORS, rate limits, and metrics if they are served.
-struct ProgramMiddleware {
-    cors_origins: Vec<CorsOrigin>,
-    rates: Rates,
-    metrics: Option<RequestMetrics>,
-}
-
-impl Middleware for ProgramMiddleware {
-    fn admit(
-        &self,
-        caller: &Caller,
-        route: &str,
-        headers: &mut Vec<(HeaderName, HeaderValue)>,
-    ) -> Result<(), ApiError> {
-        Ok(self.rates.count(caller, route, headers)?)
-    }
-
-    fn finish(&self, request: &Parts, response: Response) -> Response {
-        let mut response = compression::for_client(request, response);
-        cors::add_headers(&self.cors_origins, request, response.headers_mut());
-        response
-    }
-
-    fn record(
-        &self,
-        route: Option<&Route>,
-        status: StatusCode,
-        elapsed: Duration,
-        error: Option<&ApiError>,
-    ) {
-        if let Some(metrics) = &self.metrics {
-            metrics.record(route, status, elapsed, error);
-        }
-    }
-}
+use crate::store::{Cause, Store, StoreError};
 
 /// What is added to the API.
 fn parts(middleware: ProgramMiddleware) -> ServiceParts {
@@ -130,19 +88,29 @@ pub async fn start(
     service.quotas.extend(results);
     #[cfg(feature = "dashboard")]
     service.quotas.push(crate::blobs::thumbnail::THUMBNAILS.clone());
-    let metrics = metrics.map(|requests| Arc::new(Metrics::new(&requests, readings(&service))));
-    Ok((service, metrics))
-}
-
-fn readings(service: &Service) -> Readings {
     let api = &service.app.api;
-    Readings {
+    let readings = Readings {
         connections: service.listener.connections.clone(),
         memory: api.memory.clone(),
         quotas: service.quotas.clone(),
         store: api.store.clone(),
         worker: service.worker.clone(),
         submitter: service.submitter.clone(),
+    };
+    let metrics = metrics.map(|requests| Arc::new(Metrics::new(&requests, readings)));
+    Ok((service, metrics))
+}
+
+impl SignInLinks {
+    /// A link with a new code, which can be used once. `None` without an account.
+    ///
+    /// # Errors
+    /// If the code cannot be stored.
+    pub async fn make(&self) -> Result<Option<String>, StoreError> {
+        let Some(account) = &self.account else { return Ok(None) };
+        let code = SecretToken::make();
+        self.store.create_sign_in_code(account, code.digest()).await?;
+        Ok(Some(code.sign_in_link(&self.public)))
     }
 }
 
@@ -160,6 +128,18 @@ impl EmbeddedServer {
         let rates = Rates::new(Vec::new(), Clock::System);
         let middleware = ProgramMiddleware { cors_origins: Vec::new(), rates, metrics: None };
         EmbeddedServerBuilder::with_parts(parts(middleware))
+    }
+
+    /// A new link that signs a browser in to the account of the first seeded key, or of the
+    /// generated one. It can be used once, within 15 minutes.
+    ///
+    /// # Errors
+    /// If the store fails.
+    #[cfg(feature = "dashboard")]
+    pub async fn sign_in_url(&self) -> Result<String, EmbedError> {
+        let link = self.sign_in.make().await.map_err(|e| EmbedError::Database(e.into()))?;
+        // There is a seeded key in any case.
+        Ok(link.unwrap_or_default())
     }
 }
 

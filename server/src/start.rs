@@ -13,8 +13,7 @@ use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::clock::Clock;
 use crate::domain::{
-    GeneratedKey, ModelNamespace, NewKey, PublicUrl, Scopes, SecretToken, SeedKey, SigningKey,
-    Vendor,
+    GeneratedKey, ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, SigningKey, Vendor,
 };
 use crate::generate::local::{LocalProvider, PAINTERS};
 use crate::generate::submit::Submitter;
@@ -129,26 +128,13 @@ impl Service {
     }
 }
 
-/// Makes sign-in links for the account of the created key, or of the first seeded one.
+/// The account of the created key, or of the first seeded one, for links that sign in to it.
 #[derive(Clone)]
 pub struct SignInLinks {
-    store: Arc<dyn Store>,
-    public: PublicUrl,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) public: PublicUrl,
     /// `None` where there is no such key.
-    account: Option<Arc<str>>,
-}
-
-impl SignInLinks {
-    /// A link with a new code, which can be used once. `None` without an account.
-    ///
-    /// # Errors
-    /// If the code cannot be stored.
-    pub async fn make(&self) -> Result<Option<String>, StoreError> {
-        let Some(account) = &self.account else { return Ok(None) };
-        let code = SecretToken::make();
-        self.store.create_sign_in_code(account, code.digest()).await?;
-        Ok(Some(code.sign_in_link(&self.public)))
-    }
+    pub(crate) account: Option<Arc<str>>,
 }
 
 /// Creates the seeded keys, or the first one while there is no account. Returns the key that was

@@ -18,6 +18,7 @@ mod prompts;
 mod public;
 pub(crate) mod routes;
 mod sessions;
+mod site;
 mod uploads;
 mod vaults;
 mod visit;
@@ -31,6 +32,7 @@ use quick_cache::sync::Cache;
 
 use self::layout::{Page, redirect};
 use self::parts::address;
+use self::site::asks_for_page;
 use self::visit::{Replays, Visit};
 use crate::api::HandlerResult;
 use crate::api::route::Pages;
@@ -42,7 +44,7 @@ use crate::http::headers::sole;
 use crate::http::response::{self, Response};
 use crate::store::StoreError;
 
-pub(crate) const PAGES: Pages = Pages { or_sign_in, extensions, failure };
+pub(crate) const PAGES: Pages = Pages { or_sign_in, asks_for_page, extensions, failure };
 
 /// Without a session, or with a key in its place, a page of the dashboard leads to the sign-in, and
 /// that back to the page, or to the page of the form that was sent.

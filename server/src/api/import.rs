@@ -14,7 +14,8 @@ use crate::http::validate::{
     Field, FieldError, FieldErrors, Form, absolute_url, id, integer, json_fields, list as list_of,
     one_of, text,
 };
-use crate::limits::{IMPORT_PROMPTS_MAX, PROMPT_IMAGES_MAX, VAULTS_MAX};
+use crate::limits::product::IMPORT_PROMPTS_MAX;
+use crate::limits::{PROMPT_IMAGES_MAX, VAULTS_MAX};
 
 const FIELDS: &[&str] = &["format", "version", "prompts", "vaults"];
 /// With those of the API, of which an export has no `vaultId`.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use http::request::Parts;
-use http::{Extensions, HeaderName, HeaderValue, Method, StatusCode};
+use http::{Extensions, HeaderName, HeaderValue, Method};
 
 use super::{Api, HandlerResult, Request};
 use crate::domain::{Caller, SessionRecord};
@@ -55,10 +55,21 @@ impl Route {
 pub struct Pages {
     /// The outcome of a page that needs a session: without one it leads to the sign-in.
     pub(crate) or_sign_in: fn(&Site, &Parts, HandlerResult) -> HandlerResult,
+    /// Whether the failure of a request without a route is a page.
+    pub(crate) asks_for_page: fn(&Parts) -> bool,
     /// Makes what the pages of one server share.
     pub(crate) extensions: fn() -> Extensions,
     /// The page of a failure, with the session of the reader and the id of the request.
     pub(crate) failure: fn(Problem, &Site, Option<&SessionRecord>, &str) -> Response,
+}
+
+/// A request whose response is known.
+pub struct Answered<'a> {
+    pub(crate) request: &'a Parts,
+    pub(crate) request_id: &'a str,
+    pub(crate) route: Option<&'a Route>,
+    pub(crate) elapsed: Duration,
+    pub(crate) error: Option<&'a ApiError>,
 }
 
 /// What happens around the handler of each request; by default nothing.
@@ -74,19 +85,9 @@ pub trait Middleware: Send + Sync {
         Ok(())
     }
 
-    /// The response as it is sent, except for its headers with the id of the request.
-    fn finish(&self, _request: &Parts, response: Response) -> Response {
+    /// Notes a request, and returns its response as it is sent.
+    fn finish(&self, _answered: &Answered<'_>, response: Response) -> Response {
         response
-    }
-
-    /// Notes an answered request.
-    fn record(
-        &self,
-        _route: Option<&Route>,
-        _status: StatusCode,
-        _elapsed: Duration,
-        _error: Option<&ApiError>,
-    ) {
     }
 }
 

@@ -33,7 +33,7 @@ fn open_folder(folder: &TempDir) -> Blobs {
 fn stores() -> (TempDir, [Blobs; 3]) {
     let folder = TempDir::new().unwrap();
     let in_folder = open_folder(&folder);
-    let like_s3 = Blobs { place: Place::s3(), ..Blobs::in_memory() };
+    let like_s3 = Blobs { place: s3::S3::place(), ..Blobs::in_memory() };
     (folder, [Blobs::in_memory(), in_folder, like_s3])
 }
 

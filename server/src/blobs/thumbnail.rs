@@ -18,7 +18,7 @@ use tokio::task::spawn_blocking;
 
 use super::{BlobError, Blobs};
 use crate::domain::{AssetName, Media};
-use crate::limits::{
+use crate::limits::product::{
     THUMBNAIL_MEMORY_MAX, THUMBNAIL_PIXELS, THUMBNAIL_SOURCE_BYTES_MAX, THUMBNAIL_WAIT,
 };
 use crate::quota::{OverQuota, Quota};

@@ -2,29 +2,25 @@
 //!
 //! An upload takes constant memory: what exceeds its buffer goes to a temporary file. A folder
 //! store gives this file its final name. For other stores the file is read back once it is
-//! complete: whole under a quota of bytes in memory, or in parts if it is large, which only an
-//! output is.
+//! complete.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 
 use bytes::Bytes;
-use object_store::{Attribute, Attributes};
+use object_store::{Error, ObjectStore as _, PutMode};
 use tokio::task::spawn_blocking;
 
 use super::folder::TempFile;
 use super::{BlobError, Blobs, Place, in_time, key};
 use crate::domain::AssetName;
-use crate::limits::{
-    BLOBS_TIMEOUT, S3_PART_BYTES, S3_UPLOAD_WAIT, S3_WHOLE_BYTES_MAX, UPLOAD_BUFFER_BYTES,
-};
-use crate::quota::{Client, Permit};
+use crate::limits::{BLOBS_TIMEOUT, UPLOAD_BUFFER_BYTES};
 
 /// A file that is being uploaded. Dropping it discards what has been written.
 pub struct Upload {
-    blobs: Blobs,
+    pub(super) blobs: Blobs,
     /// What has been written.
-    size: u64,
+    pub(super) size: u64,
     buffer: Vec<u8>,
     file: Option<TempFile>,
 }
@@ -34,13 +30,6 @@ impl Blobs {
     pub fn upload(&self) -> Upload {
         let buffer = Vec::with_capacity(UPLOAD_BUFFER_BYTES);
         Upload { blobs: self.clone(), size: 0, buffer, file: None }
-    }
-
-    /// Waits until this many bytes may be in memory on their way to S3.
-    async fn permit(&self, bytes: u64) -> Result<Option<Permit>, BlobError> {
-        let Some(quota) = self.quota() else { return Ok(None) };
-        let permit = quota.acquire(Client::Server, bytes as usize, S3_UPLOAD_WAIT).await;
-        permit.map(Some).map_err(|over| BlobError::text(over.to_string()))
     }
 }
 
@@ -90,51 +79,35 @@ impl Upload {
     /// Publishes the file, if its name is free; returns whether it was. After an error nothing is
     /// visible.
     pub async fn finish(mut self, name: &AssetName) -> Result<bool, BlobError> {
-        let (blobs, size) = (self.blobs.clone(), self.size);
-        if let Place::Folder(root) = &blobs.place {
-            let target = root.join(key(name).as_ref());
-            return self.with_file(move |file| file.publish(&target)).await;
+        let blobs = self.blobs.clone();
+        match &blobs.place {
+            Place::Remote(remote) => remote.publish(self, name).await,
+            Place::Folder(root) => {
+                let target = root.join(key(name).as_ref());
+                self.with_file(move |file| file.publish(&target)).await
+            }
+            Place::Memory => {
+                let bytes = self.whole().await?;
+                let (location, options) = (key(name), PutMode::Create.into());
+                let put = blobs.store.put_opts(&location, bytes.into(), options);
+                match in_time(BLOBS_TIMEOUT, async { Ok(put.await) }).await? {
+                    Err(Error::AlreadyExists { .. }) => Ok(false),
+                    put => Ok(put.map(|_| true)?),
+                }
+            }
         }
-        if size > S3_WHOLE_BYTES_MAX {
-            return self.put_parts(name).await;
-        }
-        let _permit = blobs.permit(size).await?;
-        let bytes = match self.file {
-            None => self.buffer.into_boxed_slice().into(),
-            Some(_) => self.part(0, size).await?,
-        };
-        blobs.put_object(name, bytes).await
     }
 
-    /// Puts a large file in parts. Unlike a whole one it would replace a file of its name that
-    /// was stored meanwhile; only the output of one job can, and it is the same.
-    async fn put_parts(mut self, name: &AssetName) -> Result<bool, BlobError> {
-        let (blobs, size) = (self.blobs.clone(), self.size);
-        if blobs.size_of(name).await?.is_some() {
-            return Ok(false);
+    /// All bytes, in memory.
+    pub(super) async fn whole(&mut self) -> Result<Bytes, BlobError> {
+        match self.file {
+            None => Ok(std::mem::take(&mut self.buffer).into_boxed_slice().into()),
+            Some(_) => self.part(0, self.size).await,
         }
-        let of_type = (Attribute::ContentType, name.media().content_type());
-        let options = Attributes::from_iter([of_type]).into();
-        let mut upload = blobs.store.put_multipart_opts(&key(name), options).await?;
-        let sent = async {
-            for start in (0..size).step_by(S3_PART_BYTES as usize) {
-                let _permit = blobs.permit(S3_PART_BYTES).await?;
-                let part = self.part(start, S3_PART_BYTES).await?;
-                upload.put_part(part.into()).await?;
-            }
-            upload.complete().await?;
-            Ok::<_, BlobError>(true)
-        };
-        let sent = sent.await;
-        if sent.is_err() {
-            // If this fails too, the store keeps the parts; see docs/configure.md.
-            let _ = upload.abort().await;
-        }
-        sent
     }
 
     /// Bytes of the file, at most `most`.
-    async fn part(&mut self, start: u64, most: u64) -> Result<Bytes, BlobError> {
+    pub(super) async fn part(&mut self, start: u64, most: u64) -> Result<Bytes, BlobError> {
         let read = move |file: &mut File| {
             let mut bytes = Vec::with_capacity(most as usize);
             file.seek(io::SeekFrom::Start(start))?;

@@ -10,7 +10,7 @@ use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode};
 
 use super::{BlobError, Blobs, MARK, Place, in_time, random_id};
 use crate::error_chain::error_chain;
-use crate::limits::BLOBS_OPEN_TIMEOUT;
+use crate::limits::product::BLOBS_OPEN_TIMEOUT;
 use crate::store::{AdminStore, Cause, Replace};
 
 impl Blobs {

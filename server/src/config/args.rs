@@ -19,9 +19,10 @@ use crate::blobs::setting::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
 use crate::http::cors::CorsOrigin;
 use crate::http::rates::RateLimit;
+use crate::limits::product::MEMORY_BUDGET_MIB_MIN;
 use crate::limits::{
     CONNECTIONS_MAX, DATABASE_CONNECTIONS_MIN, JOB_KEEP_DAYS, JOB_RETRY_HOURS, MEMORY_BUDGET_MIB,
-    MEMORY_BUDGET_MIB_MIN, OUTPUT_MAX_MIB, VAULTS_MAX, WORKERS_DEFAULT,
+    OUTPUT_MAX_MIB, VAULTS_MAX, WORKERS_DEFAULT,
 };
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{DatabaseUrl, Migration};

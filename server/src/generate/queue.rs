@@ -20,7 +20,8 @@ use url::Url;
 
 use self::fields::ModelFields;
 use super::Provider;
-use crate::limits::{OUTPUT_MAX_MIB, QUEUE_RESULTS_BYTES};
+use crate::limits::OUTPUT_MAX_MIB;
+use crate::limits::product::QUEUE_RESULTS_BYTES;
 use crate::quota::Quota;
 use crate::store::Cause;
 

@@ -3,17 +3,16 @@
 //! A browser attaches the cookie to requests from any site. `SameSite=Lax` keeps it from most of
 //! them; the check of where a request comes from does not depend on it.
 
-use http::header::{ACCEPT, AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, Method};
 use url::{Origin, Url};
 
 use crate::domain::{PublicUrl, SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
 use crate::http::error::ApiError;
 use crate::http::headers::sole;
-use crate::limits::SESSION_MAX;
 use crate::store::Store;
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -22,13 +21,13 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 #[derive(Clone, Debug)]
 pub struct Site {
     /// Scheme, host and port, in the form of the header `Origin`.
-    origin: Box<str>,
+    pub(crate) origin: Box<str>,
     /// Path of the public URL, with a slash at its end.
-    root: Box<str>,
+    pub(crate) root: Box<str>,
     /// Names of the session cookie. Cookies ignore ports, so another server of this host overwrites
     /// the first one. The second one names the port, and is the one that counts.
-    cookies: [Box<str>; 2],
-    cookie_attributes: &'static str,
+    pub(crate) cookies: [Box<str>; 2],
+    pub(crate) cookie_attributes: &'static str,
 }
 
 impl Site {
@@ -51,16 +50,6 @@ impl Site {
 
     pub(crate) fn is_https(&self) -> bool {
         self.origin.starts_with("https:")
-    }
-
-    /// The address of a page of this site, without scheme and host.
-    pub(crate) fn page(&self, name: &str) -> String {
-        format!("{}{name}", self.root)
-    }
-
-    /// The page of this site that a URL names, without the root. The fragment stays.
-    pub(crate) fn page_of<'a>(&self, url: &'a str) -> Option<&'a str> {
-        url.strip_prefix(&*self.origin)?.strip_prefix(&*self.root)
     }
 
     /// Refuses a request that could change something and that a page of another site may have
@@ -129,39 +118,12 @@ impl Site {
         let [value] = found.find(|values| !values.is_empty())?[..] else { return None };
         SecretToken::read(std::str::from_utf8(value).ok()?)
     }
-
-    /// The headers `Set-Cookie` for a new session, or those that remove the cookies.
-    pub(crate) fn set_cookies(
-        &self,
-        token: Option<&SecretToken>,
-    ) -> Result<[HeaderValue; 2], http::Error> {
-        let (value, seconds) =
-            token.map_or(("", 0), |token| (token.expose(), SESSION_MAX.as_secs()));
-        let set = |cookie: &str| {
-            let attributes = self.cookie_attributes;
-            let mut set = HeaderValue::try_from(format!("{cookie}={value}{attributes}{seconds}"))?;
-            set.set_sensitive(true);
-            Ok::<_, http::Error>(set)
-        };
-        let [first, second] = &self.cookies;
-        Ok([set(first)?, set(second)?])
-    }
-}
-
-/// Whether a person may see the response in a browser. Everything below `/api` is for programs.
-pub(crate) fn asks_for_page(parts: &Parts) -> bool {
-    let accepted = parts.headers.get_all(ACCEPT).iter().filter_map(|line| line.to_str().ok());
-    let mut ranges = accepted.flat_map(|line| line.split(','));
-    let is_page = |range: &str| {
-        range.split(';').next().is_some_and(|of| of.trim().eq_ignore_ascii_case("text/html"))
-    };
-    matches!(parts.method, Method::GET | Method::HEAD)
-        && !parts.uri.path().starts_with("/api/")
-        && ranges.any(is_page)
 }
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
 
     fn site(public: &str) -> Site {
@@ -231,20 +193,6 @@ mod tests {
             let read = site("http://h").token(&headers).map(|token| token.digest());
             assert_eq!(read, found.then(|| token.digest()), "{lines}");
         }
-    }
-
-    #[test]
-    fn over_https_the_cookie_is_bound_to_the_host() {
-        let cookies = |public| site(public).set_cookies(None).unwrap();
-        assert_eq!(
-            cookies("https://h/a"),
-            [
-                "__Host-promptarium_session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0",
-                "__Host-promptarium_session_443=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0"
-            ]
-        );
-        let [_, own] = cookies("http://h:8081");
-        assert_eq!(own, "promptarium_session_8081=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0");
     }
 
     #[test]

@@ -1,9 +1,24 @@
-//! Headers of requests that must not be repeated.
+//! Headers of requests that must not be repeated, and the id of a request.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
+
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The only value of a header. `None` if there is none or more than one.
 pub(crate) fn sole<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     let mut values = headers.get_all(name).iter();
     values.next().filter(|_| values.next().is_none())
+}
+
+/// The id of a request, for its response and the log: a client's own id of 1 to 128 letters,
+/// digits, `.`, `_` and `-` (S-69), or a random one. Anything else could break a log line.
+pub(crate) fn request_id(headers: &HeaderMap) -> HeaderValue {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    let is_usable =
+        |id: &HeaderValue| (1..=128).contains(&id.len()) && id.as_bytes().iter().all(plain);
+    match sole(headers, &REQUEST_ID) {
+        Some(id) if is_usable(id) => id.clone(),
+        _ => HeaderValue::try_from(format!("{:032x}", rand::random::<u128>()))
+            .unwrap_or_else(|_| HeaderValue::from_static("none")),
+    }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use super::{EXIT_PRECONDITION, Failure};
 use crate::config::Config;
-use crate::limits::HEALTH_TIMEOUT;
+use crate::limits::product::HEALTH_TIMEOUT;
 
 /// Exits with 0 if the server that listens at `--listen` is ready.
 pub(super) fn run(config: &Config) -> Result<ExitCode, Failure> {

@@ -26,7 +26,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::config::{Config, LogFormat};
 use crate::generate::submit::LOG_TARGET as DURABLE;
 use crate::http::json::Object;
-use crate::limits::{LOG_BYTES_MAX, LOG_FLUSH_DELAY, LOG_WRITE_TIMEOUT};
+use crate::limits::product::{LOG_BYTES_MAX, LOG_FLUSH_DELAY, LOG_WRITE_TIMEOUT};
 use crate::serve::metrics::DROPPED_LOG_LINES as DROPPED;
 
 /// Logs the events of this process from now on. If the embedding program has a subscriber

@@ -1,13 +1,12 @@
 //! One request, from its head to its response.
 //!
-//! A request gets its id, route, caller and handler here, and a failure becomes a response.
-//! Lower layers neither log requests nor count them; this layer knows nothing of sockets.
+//! A request gets its id, route, caller and handler here, and a failure becomes a response. This
+//! layer knows nothing of sockets.
 
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::FutureExt;
 use http::header::{ALLOW, CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
@@ -18,16 +17,13 @@ use hyper::body::Incoming;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use crate::api::route::{Handler, Pages, Route};
+use crate::api::route::{Answered, Handler, Pages, Route};
 use crate::api::{Api, HandlerResult, Request};
 use crate::domain::SessionRecord;
-use crate::error_chain::error_chain;
 use crate::http::auth::{Access, AuthError, authenticate};
-use crate::http::browser::asks_for_page;
 use crate::http::error::ApiError;
-use crate::http::headers::sole;
+use crate::http::headers::{REQUEST_ID, request_id, sole};
 use crate::http::path::RequestTarget;
-use crate::http::request_id::{REQUEST_ID, TRACERESPONSE, Trace, request_id};
 use crate::http::response::{self, Response};
 use crate::serve::listener::HttpService;
 use crate::serve::routes::Routes;
@@ -71,14 +67,13 @@ impl HttpService for Arc<ApiService> {
                 (response, Some(error))
             }
         };
-        response = self.api.middleware.finish(parts, response);
+        let (elapsed, error) = (began.elapsed(), error.as_ref());
+        let answered =
+            Answered { request: parts, request_id: id_text, route: known.route, elapsed, error };
+        response = self.api.middleware.finish(&answered, response);
         if parts.method == Method::HEAD {
             response = response::without_body(response);
         }
-        let (status, elapsed) = (response.status(), began.elapsed());
-        let trace = Trace::of(&parts.headers);
-        let ids = (id_text, trace.as_ref());
-        self.record(&parts.method, known.route, status, elapsed, ids, error.as_ref());
         let headers = response.headers_mut();
         headers.extend(known.rates);
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
@@ -86,7 +81,6 @@ impl HttpService for Arc<ApiService> {
         if self.api.site.is_https() {
             headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HSTS));
         }
-        headers.extend(trace.map(|trace| (TRACERESPONSE, trace.response)));
         headers.insert(REQUEST_ID, id);
         response
     }
@@ -191,47 +185,10 @@ impl ApiService {
             // Not asked for again: if it is not known, the store may be what failed.
             Some(Handler::Dashboard(_)) => known.session.take().map(|session| *session),
             Some(Handler::Page(_)) => site.session(&parts.headers, store).await.ok(),
-            None if asks_for_page(parts) => site.session(&parts.headers, store).await.ok(),
+            None if (pages.asks_for_page)(parts) => site.session(&parts.headers, store).await.ok(),
             _ => return response::failure(problem),
         };
         (pages.failure)(problem, site, session.as_ref(), request_id)
-    }
-
-    /// Counts a request and logs one line. Headers and query are left out: a key may be in them.
-    fn record(
-        &self,
-        method: &Method,
-        route: Option<&Route>,
-        status: StatusCode,
-        elapsed: Duration,
-        (request_id, trace): (&str, Option<&Trace>),
-        error: Option<&ApiError>,
-    ) {
-        self.api.middleware.record(route, status, elapsed, error);
-        let route = route.map_or("unknown", |route| route.path);
-        let status = status.as_u16();
-        let duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
-        let trace_id = trace.map(|trace| &*trace.trace_id);
-        let span_id = trace.map(|trace| &*trace.span_id);
-        let cause = error.and_then(ApiError::cause).map(error_chain);
-        let is_failure = status >= 500 && cause.is_some();
-        // The message is a field, because a text costs less than format arguments.
-        macro_rules! log {
-            ($level:ident, $message:literal) => {
-                tracing::$level!(
-                    message = $message,
-                    method = method.as_str(),
-                    route,
-                    status,
-                    duration_us,
-                    request_id,
-                    trace_id,
-                    span_id,
-                    cause,
-                )
-            };
-        }
-        if is_failure { log!(error, "failed") } else { log!(info, "answered") }
     }
 }
 

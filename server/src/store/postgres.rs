@@ -63,7 +63,6 @@ mod search;
 mod send;
 mod sequences;
 mod sessions;
-mod settings;
 #[cfg(test)]
 mod tests;
 mod tls;

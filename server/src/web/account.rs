@@ -15,7 +15,7 @@ use crate::api::import::parse;
 use crate::domain::account_name;
 use crate::http::response;
 use crate::http::validate::text;
-use crate::limits::IMPORT_BYTES_MAX;
+use crate::limits::product::IMPORT_BYTES_MAX;
 
 const DELETE: &str = "This cannot be undone. To confirm, type the name of the account.";
 

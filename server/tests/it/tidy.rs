@@ -1,5 +1,6 @@
 //! What lints cannot check: file length, module depth and the direction of imports.
 
+mod groups;
 mod imports;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,9 +17,10 @@ const LINES_MAX: usize = 300;
 const DEPTH_MAX: usize = 3;
 
 /// Modules of the server from top to bottom. A module imports only from rows below its own.
-const LAYERS: [&[&str]; 15] = [
+const LAYERS: [&[&str]; 16] = [
     &["main"],
     &["run"],
+    &["program"],
     &["embedded"],
     &["start"],
     &["config"],

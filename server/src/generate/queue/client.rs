@@ -19,11 +19,11 @@ use super::{QueueSetting, SCHEME, fields, has_no_user};
 use crate::domain::{GenerationRequest, ProviderTicket};
 use crate::generate::PollError::{self, Doubtful, NotAuthorized, Permanent, Transient};
 use crate::generate::{Output, OutputStream, Progress, Provider, SubmitError, model, too_large};
-use crate::limits::{
-    OUTPUT_REDIRECTS_MAX, PROVIDER_BUSY_WAIT, PROVIDER_REQUEST_ID_CHARS_MAX,
-    PROVIDER_RETRY_AFTER_MAX, PROVIDER_STATE_BYTES_MAX, QUEUE_POLL_TIMEOUT,
-    QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX, QUEUE_SUBMIT_TIMEOUT,
+use crate::limits::product::{
+    OUTPUT_REDIRECTS_MAX, PROVIDER_REQUEST_ID_CHARS_MAX, PROVIDER_STATE_BYTES_MAX,
+    QUEUE_POLL_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX, QUEUE_RESULT_BYTES_MAX, QUEUE_SUBMIT_TIMEOUT,
 };
+use crate::limits::{PROVIDER_BUSY_WAIT, PROVIDER_RETRY_AFTER_MAX};
 use crate::outbound::{Outbound, OutboundError, OutboundRequest};
 use crate::quota::Permit;
 

@@ -1,4 +1,5 @@
-//! What the operator does: creating accounts, and the keys of all accounts.
+//! What the operator does: creating accounts, and the keys of all accounts; and what the servers of
+//! the database remember together.
 
 use std::collections::BTreeMap;
 
@@ -61,6 +62,14 @@ statements! {
          FROM account a
          WHERE k.public_id = $1::text AND a.id = k.account_id AND {IS_NO_SESSION}
          RETURNING a.name AS account, {KEY_COLUMNS}";
+    /// An existing value stays, unless it is `$3` or `$4` says that it may be any.
+    idempotent SET "settings.set"
+        "INSERT INTO setting (name, value) VALUES ($1, $2::bytea)
+         ON CONFLICT (name) DO UPDATE SET value =
+             CASE WHEN $4::boolean OR setting.value = $3::bytea THEN excluded.value
+                 ELSE setting.value END
+         RETURNING value";
+    read_only SETTINGS "settings.all" "SELECT name, value FROM setting";
 }
 
 #[async_trait]
@@ -96,11 +105,14 @@ impl AdminStore for PostgresStore {
     }
 
     async fn settings(&self) -> Result<BTreeMap<String, Vec<u8>>> {
-        self.read_settings().await
+        let setting = |row: &Row| Ok((column(row, "name")?, column(row, "value")?));
+        self.db.rows(By::Server, &SETTINGS, &[]).await?.iter().map(setting).collect()
     }
 
     async fn set(&self, name: &str, value: &[u8], replace: Replace<'_>) -> Result<Vec<u8>> {
-        self.set_setting(name, value, replace).await
+        let only = if let Replace::Only(value) = replace { Some(value) } else { None };
+        let params: Params<'_> = &[&name, &value, &only, &(replace == Replace::Any)];
+        column(one(&self.db.rows(By::Server, &SET, params).await?)?, "value")
     }
 }
 

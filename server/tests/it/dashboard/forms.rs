@@ -128,7 +128,8 @@ async fn what_was_done_is_said_by_a_fixed_text_only() {
 #[tokio::test]
 async fn one_session_and_all_others_can_be_ended() {
     let browser = Browser::open().await;
-    let agent = "user-agent: Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0\r\n";
+    let agent =
+        "user-agent: Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0\r\n";
     let signed_in = sign_in_request(&code(&browser.server).await, agent);
     let others =
         [cookie_of(&send(&browser.server, signed_in).await), sign_in(&browser.server).await];

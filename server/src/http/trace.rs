@@ -1,10 +1,8 @@
-//! Under which ids a request is found in a log: its own, and those of its W3C trace context.
+//! The W3C trace context of a request, by which other systems find it in the log.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::http::headers::sole;
-
-pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
@@ -37,19 +35,6 @@ impl Trace {
         let span_id = format!("{:016x}", rand::random_range(1..=u64::MAX));
         let response = HeaderValue::try_from(format!("00-{trace}-{span_id}-{flags}")).ok()?;
         Some(Self { trace_id: trace.to_owned(), span_id, response })
-    }
-}
-
-/// The id of a request, for its response and the log: a client's own id of 1 to 128 letters,
-/// digits, `.`, `_` and `-` (S-69), or a random one. Anything else could break a log line.
-pub(crate) fn request_id(headers: &HeaderMap) -> HeaderValue {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    let is_usable =
-        |id: &HeaderValue| (1..=128).contains(&id.len()) && id.as_bytes().iter().all(plain);
-    match sole(headers, &REQUEST_ID) {
-        Some(id) if is_usable(id) => id.clone(),
-        _ => HeaderValue::try_from(format!("{:032x}", rand::random::<u128>()))
-            .unwrap_or_else(|_| HeaderValue::from_static("none")),
     }
 }
 
