@@ -24,7 +24,7 @@ use promptarium::VaultId;
 use sha2::{Digest, Sha256};
 
 use crate::blobs::BlobError;
-use crate::domain::{GenerationRequest, JobKey, ProviderTicket};
+use crate::domain::{GenerationRequest, ProviderTicket};
 use crate::limits::{
     JOB_KEEP_DAYS, JOB_RETRY_HOURS, OUTPUT_MAX_MIB, PROVIDER_REASON_CHARS_MAX, WORKERS_DEFAULT,
 };
@@ -146,11 +146,6 @@ impl PollError {
 /// An output that is larger than `--output-max-mib`.
 fn too_large(mib_max: usize) -> PollError {
     PollError::Permanent(format!("an output is larger than {mib_max} MiB"))
-}
-
-/// Tells the operator that the provider refuses this service, whatever it was asked.
-fn log_refusal(job: &JobKey, reason: &str) {
-    tracing::error!(?job, reason, "the provider refuses this service");
 }
 
 impl From<BlobError> for PollError {

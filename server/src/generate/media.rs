@@ -25,9 +25,7 @@ pub(crate) fn examine(
     kind: OutputKind,
     declared: Option<(u32, u32)>,
 ) -> io::Result<Result<(Media, u32, u32), &'static str>> {
-    let mut head = Vec::new();
-    file.rewind()?;
-    file.by_ref().take(64).read_to_end(&mut head)?;
+    let head = part(file, 0, 64)?;
     let media = detect(&head).filter(|media| match kind {
         OutputKind::Image => !matches!(media, Media::Mp4 | Media::Webm),
         OutputKind::Video => !matches!(media, Media::Png | Media::Jpeg),
@@ -41,12 +39,8 @@ pub(crate) fn examine(
 
 /// Whether the end of a picture is missing, as far as its format tells; also for an empty file.
 pub(crate) fn is_cut(file: &mut File) -> io::Result<bool> {
-    let (mut head, mut end) = (Vec::new(), Vec::new());
-    file.rewind()?;
-    file.by_ref().take(64).read_to_end(&mut head)?;
-    let length = file.seek(SeekFrom::End(0))?;
-    file.seek(SeekFrom::Start(length.saturating_sub(8)))?;
-    file.read_to_end(&mut end)?;
+    let (head, length) = (part(file, 0, 64)?, file.seek(SeekFrom::End(0))?);
+    let end = part(file, length.saturating_sub(8), 8)?;
     Ok(match (detect(&head), &*head) {
         (Some(Media::Png), _) => !end.starts_with(b"IEND"),
         (Some(Media::Jpeg), _) => !end.ends_with(b"\xff\xd9"),
@@ -56,6 +50,14 @@ pub(crate) fn is_cut(file: &mut File) -> io::Result<bool> {
         }
         _ => length == 0,
     })
+}
+
+/// At most so many bytes of a file, from this position on.
+fn part(file: &mut (impl Read + Seek), from: u64, most: u64) -> io::Result<Vec<u8>> {
+    let mut part = Vec::new();
+    file.seek(SeekFrom::Start(from))?;
+    file.take(most).read_to_end(&mut part)?;
+    Ok(part)
 }
 
 /// The type of a file that begins so; `None` if it is not a stored one.
@@ -77,18 +79,14 @@ fn detect(head: &[u8]) -> Option<Media> {
 
 /// Width and height in pixels as browsers show them, if they are found; both at least 1.
 fn dimensions(file: &mut (impl Read + Seek), media: Media) -> io::Result<Option<(u32, u32)>> {
-    let mut head = Vec::new();
-    file.rewind()?;
-    file.by_ref().take(OUTPUT_HEAD_BYTES_MAX).read_to_end(&mut head)?;
+    let head = part(file, 0, OUTPUT_HEAD_BYTES_MAX)?;
     Ok(match media {
         Media::Mp4 => match track_size(&head) {
             Some(size) => Some(size),
             None => {
                 let length = file.seek(SeekFrom::End(0))?;
-                file.seek(SeekFrom::Start(length.saturating_sub(OUTPUT_HEAD_BYTES_MAX)))?;
-                let mut end = Vec::new();
-                file.take(OUTPUT_HEAD_BYTES_MAX).read_to_end(&mut end)?;
-                track_size(&end)
+                let end = length.saturating_sub(OUTPUT_HEAD_BYTES_MAX);
+                track_size(&part(file, end, OUTPUT_HEAD_BYTES_MAX)?)
             }
         },
         Media::Webm => (0..head.len()).find_map(|at| {

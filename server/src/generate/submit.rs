@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
-use super::{Outcomes, Provider, SubmitError, bounded_reason, count, log_refusal};
+use super::{Outcomes, Provider, SubmitError, bounded_reason, count};
 use crate::blobs::asset_url::Assets;
 use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
 use crate::error_chain::error_chain;
@@ -118,7 +118,7 @@ impl Submitter {
                 "unknown"
             }
             SubmitError::NotAuthorized(reason) => {
-                log_refusal(key, reason);
+                tracing::error!(job = ?key, reason, "the provider refuses this service");
                 "unavailable"
             }
             SubmitError::Unavailable(_) | SubmitError::Busy(..) => {

@@ -18,10 +18,7 @@ use tokio::time::{sleep, timeout};
 
 use self::output::DOWNLOAD;
 use super::submit::SUBMIT_UNKNOWN;
-use super::{
-    JobSettings, Outcomes, Output, PollError, Progress, Provider, bounded_reason, count,
-    log_refusal,
-};
+use super::{JobSettings, Outcomes, Output, PollError, Progress, Provider, bounded_reason, count};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
@@ -140,10 +137,14 @@ impl Worker {
                 self.save(claim, outputs).await
             }
             Err(error) => {
+                let what = match error {
+                    PollError::NotAuthorized(_) => "the provider refuses this service",
+                    _ => "the provider could not be polled",
+                };
                 if !matches!(error, PollError::Permanent(_)) {
                     count(&self.activity.outcomes, "poll_failed");
                 }
-                self.retry_later(claim, "the provider could not be polled", error).await
+                self.retry_later(claim, what, error).await
             }
         }
     }
@@ -161,9 +162,9 @@ impl Worker {
                     if !self.may_retry(claim, SAVE, &error) {
                         tracing::warn!(job = ?job.key, index, %error, "an output cannot be used");
                     }
-                    // The one that may pass, and best what is neither the provider's nor for good.
-                    let is_transient = matches!(error, PollError::Transient { .. });
-                    if is_transient || !self.may_retry(claim, SAVE, &failure) {
+                    // What may pass counts, and longest what is not in doubt.
+                    let may_pass = self.may_retry(claim, SAVE, &failure);
+                    if !may_pass || matches!(error, PollError::Transient { .. }) {
                         failure = error;
                     }
                 }
@@ -196,7 +197,7 @@ impl Worker {
         let (job, failed_attempts) = (&claim.job.key, claim.failed_attempts);
         match &error {
             PollError::Permanent(_) => {}
-            PollError::NotAuthorized(reason) => log_refusal(job, reason),
+            PollError::NotAuthorized(reason) => tracing::error!(?job, reason, "{what}"),
             cause => tracing::warn!(?job, failed_attempts, %cause, "{what}"),
         }
         if !self.may_retry(claim, what, &error) {
@@ -260,13 +261,8 @@ const SAVE: &str = "its output could not be saved";
 
 /// What a job waits for after a failed attempt.
 fn next_attempt(what: &str, error: &PollError) -> String {
-    match error {
-        PollError::NotAuthorized(_) => {
-            "another attempt, because the provider refuses this service".to_owned()
-        }
-        PollError::Doubtful(_) => format!("another attempt, because {what}, perhaps for good"),
-        _ => format!("another attempt, because {what}"),
-    }
+    let doubt = if matches!(error, PollError::Doubtful(_)) { ", perhaps for good" } else { "" };
+    format!("another attempt, because {what}{doubt}")
 }
 
 /// The older a job is, the less often it is polled.

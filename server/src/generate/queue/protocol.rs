@@ -158,12 +158,10 @@ pub(super) fn progress(body: &[u8]) -> Result<Option<Progress>, PollError> {
         (Some("IN_QUEUE"), _) => Ok(Some(Progress::Queued)),
         (Some("IN_PROGRESS"), _) => Ok(Some(Progress::InProgress)),
         (Some("COMPLETED"), None) => Ok(None),
-        // Not part of the protocol, but unambiguous.
-        (Some("CANCELED" | "CANCELLED"), None) => {
-            Err(PollError::permanent("the provider cancelled it"))
-        }
-        (Some("COMPLETED" | "FAILED" | "ERROR" | "CANCELED" | "CANCELLED"), error) => {
-            Err(PollError::Permanent(error.unwrap_or_default()))
+        // Only the first is part of the protocol, but the others are unambiguous.
+        (Some(end @ ("COMPLETED" | "FAILED" | "ERROR" | "CANCELED" | "CANCELLED")), error) => {
+            let default = if end.starts_with('C') { "the provider cancelled it" } else { "" };
+            Err(PollError::Permanent(error.unwrap_or_else(|| default.to_owned())))
         }
         _ => Err(PollError::transient("the status is not readable")),
     }
@@ -194,18 +192,14 @@ pub(super) fn output_files(body: &[u8], kind: OutputKind) -> Result<Vec<OutputFi
             all => *all == Value::Bool(true),
         })
     };
-    let files: Vec<_> = listed
-        .enumerate()
-        .filter_map(|(at, file)| {
-            Some(OutputFile { is_filtered: is_filtered(at), ..OutputFile::new(file)? })
-        })
-        .collect();
+    let files = listed.enumerate().filter_map(|(at, file)| {
+        Some(OutputFile { is_filtered: is_filtered(at), ..OutputFile::new(file)? })
+    });
+    let files: Vec<_> = files.collect();
     if files.is_empty() {
-        let reason = first_message(&body, &["error", "detail"]);
-        return Err(PollError::Permanent(
-            reason
-                .unwrap_or_else(|| format!("the provider's result has no {one} that can be read")),
-        ));
+        let no_file = || format!("the provider's result has no {one} that can be read");
+        let reason = first_message(&body, &["error", "detail"]).unwrap_or_else(no_file);
+        return Err(PollError::Permanent(reason));
     }
     Ok(files)
 }

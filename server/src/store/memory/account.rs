@@ -231,13 +231,6 @@ impl Job {
         self.record.updated_at = later(now, self.record.updated_at);
     }
 
-    /// The provider has begun, perhaps.
-    pub(super) fn begin(&mut self, has_begun: bool, now: Timestamp) {
-        if let (true, JobState::Queued(ticket)) = (has_begun, &self.record.state) {
-            self.enter(JobState::InProgress(ticket.clone()), now);
-        }
-    }
-
     /// Enters a final state.
     pub(super) fn end(&mut self, state: JobState, now: Timestamp) {
         self.enter(state, now);

@@ -195,7 +195,9 @@ impl JobQueue for MemoryStore {
         has_begun: bool,
     ) -> Result<()> {
         self.change_leased(lease, |job, now| {
-            job.begin(has_begun, now);
+            if let (true, JobState::Queued(ticket)) = (has_begun, &job.record.state) {
+                job.enter(JobState::InProgress(ticket.clone()), now);
+            }
             use JobState::{InProgress, Queued};
             if let (Queued(ticket) | InProgress(ticket), Some(state)) =
                 (&mut job.record.state, provider_state)
@@ -216,7 +218,9 @@ impl JobQueue for MemoryStore {
                     job.record.waits_for = None;
                 }
             }
-            job.begin(outcome == Release::InProgress, now);
+            if let (Release::InProgress, JobState::Queued(ticket)) = (outcome, &job.record.state) {
+                job.enter(JobState::InProgress(ticket.clone()), now);
+            }
             (job.fence, job.due_at) = (None, self.elapsed() + pause);
         })
     }
