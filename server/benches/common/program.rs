@@ -61,8 +61,8 @@ impl Program {
         };
         let deadline = Instant::now() + Duration::from_secs(60);
         while TcpStream::connect(&address).is_err() {
-            if program.process.try_wait()?.is_some() {
-                return Err(program.problem("it ended at its start"));
+            if let Some(status) = program.process.try_wait()? {
+                return Err(program.problem(&format!("it ended at its start with {status}")));
             }
             if Instant::now() > deadline {
                 return Err(program.problem("it does not listen after 60 s"));
@@ -75,8 +75,12 @@ impl Program {
     /// An error that names the program, with the end of its log.
     pub(crate) fn problem(&self, what: &str) -> Failure {
         let log = std::fs::read(self.log.path()).unwrap_or_default();
-        let log = String::from_utf8_lossy(&log[log.len().saturating_sub(2_000)..]);
-        format!("{}: {what}. The end of its log:\n{}", self.name, log.trim_end()).into()
+        let log = String::from_utf8_lossy(&log[log.len().saturating_sub(1_000)..]);
+        let name = &self.name;
+        match log.trim() {
+            "" => format!("{name}: {what}").into(),
+            log => format!("{name}: {what}; the end of its log:\n{log}").into(),
+        }
     }
 
     /// The server logs every request; only the end of that is of use.
