@@ -106,6 +106,16 @@ pub(crate) const KEY_CACHE_SIZE: usize = 10_000;
 /// Idle workers look for the jobs of other servers before this time has passed.
 pub(crate) const JOB_POLL: Duration = Duration::from_secs(1);
 
+// What does a search read?
+/// Prompts in one chunk, and for PostgreSQL the bytes of texts after which a chunk ends.
+pub(crate) const SEARCH_CHUNK: usize = 500;
+pub(crate) const SEARCH_CHUNK_BYTES: usize = 2 << 20;
+/// When a search stops: its result says where to go on.
+pub(crate) const SEARCH_PROMPTS_MAX: usize = 20_000;
+pub(crate) const SEARCH_TIME_MAX: Duration = Duration::from_secs(2);
+/// Searches at once in all. An account has one at a time.
+pub(crate) const SEARCHES_MAX: usize = 8;
+
 // How long is a generation tried, and what may its outputs take?
 /// Longest submission to a provider.
 pub(crate) const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 
 use crate::api::openapi::{self, Document};
 use crate::api::route::{Middleware, Pages, Route};
-use crate::api::{Api, memory_quotas};
+use crate::api::{Api, request_quotas};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
@@ -214,11 +214,11 @@ pub(crate) async fn start(
         large: large_outputs(),
         activity: Arc::default(),
     };
-    let (memory, public_memory) = memory_quotas(settings.memory_budget);
+    let [memory, public_memory, searches] = request_quotas(settings.memory_budget);
     let listener = ListenerQuotas::default();
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = store.quotas();
-    quotas.extend([worker.large.clone(), public_memory.clone()]);
+    quotas.extend([worker.large.clone(), public_memory.clone(), searches.clone()]);
     quotas.extend(painters.into_iter().chain(blobs.quota()));
     let workers = WorkerPool::start(&worker);
     let api = Api {
@@ -235,6 +235,7 @@ pub(crate) async fn start(
         assets,
         memory,
         public_memory,
+        searches,
         middleware: parts.middleware.unwrap_or_else(|| Arc::new(())),
         extensions: parts.pages.map(|pages| (pages.extensions)()).unwrap_or_default(),
         draining: workers.drain(),

@@ -10,6 +10,7 @@ mod home;
 mod jobs;
 mod keys;
 mod layout;
+mod nearest;
 mod parts;
 mod pictures;
 mod prelude;

@@ -1,28 +1,32 @@
-//! What a search for prompts asks for.
+//! Searches for prompts: what they look for, and whether a prompt has it. Every store uses this.
 
+mod fold;
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use memchr::memmem::Finder;
 use promptarium::{PromptId, VaultId};
 
-use super::{PromptKind, PromptRecord};
-
-/// The most words of one search.
-const WORDS_MAX: usize = 8;
+use self::fold::fold;
+use super::{PromptKind, SharedPrompt};
 
 /// Where a search looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Place {
     #[default]
     Anywhere,
+    /// In this vault, which must be the caller's.
     Vault(VaultId),
     /// In the prompts that are in no vault.
     NoVault,
 }
 
 /// A search for prompts, newest first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct PromptSearch {
-    /// Each begins a word of the title, the text or the platform; one that
-    /// [`is_whole`](PromptSearch::is_whole) is that word. From [`PromptSearch::words`].
-    pub words: Vec<String>,
+    /// Without it every prompt is found.
+    pub words: Option<Arc<Words>>,
     pub place: Place,
     pub kind: Option<PromptKind>,
     /// Only prompts after this one in listing order, which have a lower id.
@@ -31,68 +35,273 @@ pub struct PromptSearch {
     pub limit: usize,
 }
 
-impl PromptSearch {
-    /// The first words of a text, in lower case. Every other character than a letter or digit
-    /// separates words.
-    pub fn words(text: &str) -> Vec<String> {
-        split(text).take(WORDS_MAX).map(str::to_lowercase).collect()
+/// What a search has found.
+#[derive(Clone, Debug)]
+pub struct FoundPrompts {
+    /// Newest first.
+    pub prompts: Vec<SharedPrompt>,
+    /// If more prompts may match: where the search goes on, which is the last prompt found, or the
+    /// last one read if the search has stopped early.
+    pub next: Option<PromptId>,
+    /// How many prompts were read, if the search has stopped early.
+    pub stopped_after: Option<usize>,
+}
+
+/// What a search reads of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptTexts {
+    pub id: PromptId,
+    pub title: Arc<str>,
+    pub text: Arc<str>,
+    pub platform: Option<Arc<str>>,
+}
+
+/// Prompts in listing order, as a search reads them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextChunk {
+    /// Those in the place of the search.
+    pub texts: Vec<PromptTexts>,
+    /// How many prompts were read for them.
+    pub read: usize,
+    /// The last prompt that was read, if more may follow.
+    pub next: Option<PromptId>,
+}
+
+/// Words and phrases. A prompt has them if each occurs in its title, its text or its platform, also
+/// within a longer word.
+#[derive(Debug)]
+pub struct Words(Vec<Phrase>);
+
+/// Words that follow one another, with white space in between. Most phrases are one word.
+#[derive(Debug)]
+struct Phrase {
+    first: Finder<'static>,
+    rest: Vec<Box<str>>,
+}
+
+impl Words {
+    /// The words of a text, and the phrases between its quotation marks. White space and punctuation
+    /// separate words; of a text without words the punctuation is looked for. `None` if there is
+    /// nothing that can be seen.
+    pub fn parse(text: &str) -> Option<Self> {
+        let folded = folded(text);
+        let parts = folded.split('"').enumerate();
+        let words = parts.flat_map(|(number, part)| match number % 2 {
+            0 => words(part).map(|word| vec![word]).collect(),
+            _ => vec![part.split_whitespace().collect()],
+        });
+        let mut phrases: Vec<Vec<&str>> = words.filter(|words| !words.is_empty()).collect();
+        if phrases.is_empty() {
+            phrases.extend(folded.split_whitespace().map(|word| vec![word]));
+        }
+        // The longest one, which is rare, is looked for first.
+        phrases.sort_by_key(|phrase| Reverse(phrase.iter().map(|word| word.len()).sum::<usize>()));
+        phrases.dedup();
+        let phrases: Vec<_> = phrases.iter().filter_map(|words| Phrase::new(words)).collect();
+        (!phrases.is_empty()).then_some(Self(phrases))
     }
 
-    /// Whether a word is looked for as it is. One or two letters begin too many words.
-    pub(crate) fn is_whole(word: &str) -> bool {
-        word.len() < 3
-    }
-
-    pub(crate) fn finds(&self, prompt: &PromptRecord) -> bool {
-        let is_in_place = match self.place {
-            Place::Anywhere => true,
-            Place::Vault(vault) => prompt.vault_ids.contains(&vault),
-            Place::NoVault => prompt.vault_ids.is_empty(),
-        };
-        let texts = [&*prompt.title, &*prompt.text, prompt.platform.as_deref().unwrap_or("")];
-        let has =
-            |word: &String| texts.iter().any(|text| split(text).any(|other| begins(other, word)));
-        is_in_place
-            && self.kind.is_none_or(|kind| prompt.kind == kind)
-            && self.words.iter().all(has)
+    /// Whether a prompt has all of them. The buffer saves allocations.
+    pub fn are_in(&self, prompt: &PromptTexts, buffer: &mut String) -> bool {
+        buffer.clear();
+        let PromptTexts { title, text, platform, .. } = prompt;
+        for text in [title, text].into_iter().chain(platform) {
+            fold(text, buffer);
+            // It is in no text, so no phrase goes over it.
+            buffer.push('\0');
+        }
+        self.0.iter().all(|phrase| phrase.is_in(buffer))
     }
 }
 
-fn split(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+impl Phrase {
+    fn new(words: &[&str]) -> Option<Self> {
+        let (first, rest) = words.split_first()?;
+        let first = Finder::new(*first).into_owned();
+        Some(Self { first, rest: rest.iter().map(|word| Box::from(*word)).collect() })
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        let (bytes, mut from) = (text.as_bytes(), 0);
+        while let Some(at) = self.first.find(&bytes[from..]) {
+            let end = from + at + self.first.needle().len();
+            if self.rest.is_empty() || self.continues(&text[end..]) {
+                return true;
+            }
+            from += at + 1;
+        }
+        false
+    }
+
+    /// Whether the other words come next.
+    fn continues(&self, mut text: &str) -> bool {
+        self.rest.iter().all(|word| {
+            let trimmed = text.trim_start();
+            let is_apart = trimmed.len() < text.len();
+            let Some(after) = trimmed.strip_prefix(&**word) else { return false };
+            text = after;
+            is_apart
+        })
+    }
 }
 
-/// Whether a word begins with another one that is in lower case.
-fn begins(word: &str, lower: &str) -> bool {
-    let mut letters = word.chars().flat_map(char::to_lowercase);
-    let begins = lower.chars().all(|letter| letters.next() == Some(letter));
-    begins && (!PromptSearch::is_whole(lower) || letters.next().is_none())
+pub(crate) fn folded(text: &str) -> String {
+    let mut folded = String::new();
+    fold(text, &mut folded);
+    folded
 }
+
+/// The words of a folded text.
+pub(crate) fn words(folded: &str) -> impl Iterator<Item = &str> {
+    folded.split(separates).filter(|word| !word.is_empty())
+}
+
+/// White space and punctuation. Symbols, such as emoji, do not separate words.
+fn separates(c: char) -> bool {
+    let is_punctuation = matches!(c,
+        '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{303f}' | '¡' | '¿' | '«' | '»' | '·' | '،' | '؛' | '؟'
+        | '।' | '॥');
+    c.is_whitespace()
+        || c.is_control()
+        || c.is_ascii_punctuation()
+        || is_punctuation && !c.is_alphanumeric()
+}
+
+/// A title of each script.
+#[cfg(test)]
+pub(crate) const TITLES: [&str; 22] = [
+    "Crème brûlée",
+    "Straße",
+    "Vie\u{323}\u{302}t",
+    "İzmir",
+    "Ελληνικά",
+    "Україна",
+    "हिन्दी",
+    "ไทย น้ำ",
+    "မြန်မာ",
+    "ខ្មែរ",
+    "日本語の文法",
+    "ｶﾞｷﾞｸﾞ",
+    "한국어",
+    "ﬁligree",
+    "שָׁלוֹם",
+    "مُحَمَّد",
+    "বাংলা",
+    "தமிழ்",
+    "አማርኛ",
+    "ქართული",
+    "A 🐙 in the sea",
+    "e\u{301}te\u{301}",
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn prompt(title: &str, text: &str, platform: Option<&str>) -> PromptTexts {
+        let id = PromptId::new(1);
+        let platform = platform.map(Arc::from);
+        PromptTexts { id, title: title.into(), text: text.into(), platform }
+    }
+
+    fn finds(search: &str, title: &str) -> bool {
+        Words::parse(search).unwrap().are_in(&prompt(title, "", None), &mut String::new())
+    }
+
     #[test]
-    fn a_search_finds_the_beginnings_of_words() {
-        for (text, word, found) in [
-            ("A Harbour before sunrise", "harb", true),
-            ("A Harbour before sunrise", "bour", false),
-            ("sea/harbour.png", "harbour", true),
-            ("Ärger", "ärg", true),
-            ("a gull", "a", true),
-            ("an owl", "a", false),
-            ("猫の絵", "猫", true),
-            ("Hafen", "harbour", false),
-        ] {
-            assert_eq!(split(text).any(|other| begins(other, word)), found, "{text} {word}");
+    fn a_title_in_any_script_is_found_by_itself_and_by_no_other() {
+        for title in TITLES {
+            for other in TITLES {
+                assert_eq!(finds(title, other), title == other, "{title} in {other}");
+            }
         }
     }
 
     #[test]
-    fn words_are_what_letters_and_digits_form() {
-        assert_eq!(PromptSearch::words(" Neon-City, 4K! "), ["neon", "city", "4k"]);
-        assert_eq!(PromptSearch::words("a b c d e f g h i").len(), WORDS_MAX);
-        assert!(PromptSearch::words("*** '").is_empty());
+    fn words_are_found_without_accents_in_any_case_and_within_words() {
+        for (search, title) in [
+            ("creme brulee", "Crème brûlée"),
+            ("CRÈME", "creme"),
+            ("strasse", "Straße"),
+            ("Straße", "STRASSE"),
+            ("文法", "日本語の文法"),
+            ("語", "日本語の文法"),
+            ("Việt", "Vie\u{323}\u{302}t"),
+            ("Vie\u{323}\u{302}t", "việt nam"),
+            ("viet", "Việt"),
+            ("izmir", "İzmir"),
+            ("IZMIR", "İzmir"),
+            ("İZMİR", "izmir"),
+            ("ελληνικα", "Ελληνικά"),
+            ("ΕΛΛΗΝΙΚΌΣ", "Ελληνικός"),
+            ("УКРАЇНА", "Україна"),
+            ("ガギ", "ｶﾞｷﾞｸﾞ"),
+            ("filigree", "ﬁligree"),
+            ("น้ำ", "ไทยน้ำ"),
+            ("bour", "A Harbour before sunrise"),
+            ("neon-city", "A city of NEON"),
+            ("harbour, dawn!", "Dawn/harbour.png"),
+            ("don't", "Don’t"),
+            ("🐙", "An octopus 🐙"),
+            ("❤", "With ❤\u{fe0f}"),
+            ("4:3", "Format 3 to 4"),
+        ] {
+            assert!(finds(search, title), "{search} in {title}");
+        }
+        for (search, title) in [
+            ("harbour gull", "A harbour"),
+            ("हन्दी", "हिन्दी"),
+            ("カギ", "ガギ"),
+            ("🐙", "An octopus 🐠"),
+        ] {
+            assert!(!finds(search, title), "{search} in {title}");
+        }
+    }
+
+    #[test]
+    fn a_phrase_is_found_as_it_is_but_for_white_space() {
+        for (search, title, found) in [
+            ("\"two words\"", "In two\n  WORDS", true),
+            ("\"two words\"", "words, two", false),
+            ("\"two words\"", "two, words", false),
+            ("\"two words\"", "twowords", false),
+            ("“two words”", "two words", true),
+            ("\"wo wor\"", "two words", true),
+            ("\"two words", "two words", true),
+            ("\"two words", "words two", false),
+            ("one \"two words\"", "two words, one", true),
+            ("\"aa b c\"", "aaa b aa b c", true),
+            ("\"16:9\"", "a 16:9 picture", true),
+            ("\"16:9\"", "16 of 9", false),
+            ("\"c++\" loop", "A loop in C++", true),
+            ("\"c++\"", "c", false),
+        ] {
+            assert_eq!(finds(search, title), found, "{search} in {title}");
+        }
+    }
+
+    #[test]
+    fn each_word_may_be_in_another_text_but_a_phrase_is_in_one() {
+        let prompt = prompt("A gull", "calm sea", Some("Canvas"));
+        for (search, found) in [
+            ("canvas gull sea", true),
+            ("canvas gull harbour", false),
+            ("\"gull calm\"", false),
+            ("\"sea canvas\"", false),
+            ("\"calm sea\"", true),
+        ] {
+            let words = Words::parse(search).unwrap();
+            assert_eq!(words.are_in(&prompt, &mut String::new()), found, "{search}");
+        }
+    }
+
+    #[test]
+    fn punctuation_alone_is_looked_for_and_what_cannot_be_seen_is_nothing() {
+        assert!(finds("***", "A *** hotel"));
+        assert!(!finds("***", "A hotel"));
+        for nothing in ["", "  ", "\u{3000}\n", "\u{200b}", "\u{301}", "\"\""] {
+            let words = Words::parse(nothing);
+            assert_eq!(words.is_none(), nothing != "\"\"", "{nothing:?}");
+        }
     }
 }

@@ -12,10 +12,12 @@ use crate::domain::{AccountId, PromptKind, SigningKey};
 
 /// The listing that a cursor belongs to.
 #[derive(Clone, Copy, Debug)]
-pub struct Listing {
+pub struct Listing<'a> {
     pub account: AccountId,
     pub vault: Option<VaultId>,
     pub kind: Option<PromptKind>,
+    /// What it searches for, as the request has it.
+    pub search: Option<&'a str>,
 }
 
 /// Signs and verifies cursors. Servers that share a signing key accept each other's cursors.
@@ -30,14 +32,14 @@ impl Cursors {
     }
 
     /// The cursor of the page after `position`.
-    pub fn write(&self, listing: &Listing, position: PromptId) -> String {
+    pub fn write(&self, listing: &Listing<'_>, position: PromptId) -> String {
         let signature = self.sign(listing, position).finalize().into_bytes();
         let bytes = [&position.get().to_be_bytes()[..], &signature[..16]].concat();
         BASE64URL_NOPAD.encode(&bytes)
     }
 
     /// The position in a text, if that is a cursor of `listing`.
-    pub fn read(&self, listing: &Listing, text: &str) -> Option<PromptId> {
+    pub fn read(&self, listing: &Listing<'_>, text: &str) -> Option<PromptId> {
         let (position, signature) = parts(text)?;
         let position = PromptId::new(i64::from_be_bytes(position));
         let verified = self.sign(listing, position).verify_truncated_left(&signature);
@@ -49,7 +51,7 @@ impl Cursors {
         parts(text).is_some()
     }
 
-    fn sign(&self, listing: &Listing, position: PromptId) -> Hmac<Sha256> {
+    fn sign(&self, listing: &Listing<'_>, position: PromptId) -> Hmac<Sha256> {
         let kinds =
             [None, Some(PromptKind::Image), Some(PromptKind::Text), Some(PromptKind::Video)];
         let kind = kinds.iter().position(|kind| *kind == listing.kind).unwrap_or_default() as u8;
@@ -58,6 +60,11 @@ impl Cursors {
         mac.update(&[u8::from(listing.vault.is_some()), kind]);
         mac.update(&listing.vault.map_or(0, VaultId::get).to_be_bytes());
         mac.update(&position.get().to_be_bytes());
+        // All before has a fixed length.
+        if let Some(search) = listing.search {
+            mac.update(b"q");
+            mac.update(search.as_bytes());
+        }
         mac
     }
 }
@@ -76,7 +83,8 @@ mod tests {
         SigningKey::new(&[byte; SigningKey::BYTES_MIN]).unwrap()
     }
 
-    const PLAIN: Listing = Listing { account: AccountId(1), vault: None, kind: None };
+    const PLAIN: Listing<'_> =
+        Listing { account: AccountId(1), vault: None, kind: None, search: None };
 
     #[test]
     fn a_cursor_is_valid_for_its_own_listing_and_key_only_and_without_any_change() {
@@ -87,6 +95,8 @@ mod tests {
             Listing { account: AccountId(2), ..PLAIN },
             Listing { vault: Some(VaultId::new(0)), ..PLAIN },
             Listing { kind: Some(PromptKind::Text), ..PLAIN },
+            Listing { search: Some(""), ..PLAIN },
+            Listing { search: Some("gull"), ..PLAIN },
         ] {
             assert_eq!(cursors.read(&other, &text), None, "{other:?}");
         }

@@ -9,6 +9,7 @@ mod ended;
 pub(super) mod jobs;
 mod keys;
 mod races;
+mod searches;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -32,8 +32,8 @@ use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewVault, VaultVisibili
 use crate::limits::VAULTS_MAX;
 
 /// A [`Store`] in memory. Its futures are ready at once, except for
-/// [`job_due`](super::JobQueue::job_due), searches, and steps that take long while the account has
-/// another one.
+/// [`job_due`](super::JobQueue::job_due), and for steps that take long while the account has another
+/// one.
 #[derive(Debug)]
 pub struct MemoryStore {
     clock: Clock,

@@ -1,4 +1,4 @@
-//! Prompts, and what the dashboard looks for among them.
+//! Prompts, and what searches read of them.
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
@@ -7,9 +7,11 @@ use super::Result;
 #[cfg(doc)]
 use super::StoreError;
 use crate::domain::{
-    Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
-    PromptSearch, SharedPrompt,
+    Caller, NewPrompt, Place, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
+    SharedPrompt, TextChunk,
 };
+#[cfg(doc)]
+use crate::limits::SEARCH_CHUNK;
 
 #[async_trait]
 pub trait PromptStore: Send + Sync + 'static {
@@ -55,14 +57,19 @@ pub trait PromptStore: Send + Sync + 'static {
     ) -> Result<SharedPrompt>;
 }
 
-/// Finding prompts, for the dashboard.
+/// What searches read, and what the dashboard counts.
 #[async_trait]
 pub trait SearchStore: Send + Sync + 'static {
-    /// One page of the prompts that match, newest (greatest id) first; at most 100. Case does not
-    /// count. A vault that is not the caller's has no prompts. Following `after` from page to page
-    /// returns each prompt that matches throughout exactly once. Of prompts in no vault, without
-    /// words, it finds those among the 100,000 prompts that follow `after`.
-    async fn search_prompts(&self, caller: &Caller, search: PromptSearch) -> Result<PromptPage>;
+    /// The texts of the next prompts after `after` in listing order, of this type: those in the vault,
+    /// or in no vault, or all. It reads at most [`SEARCH_CHUNK`] prompts, and fewer if they are large.
+    /// Fails with [`StoreError::UnknownVault`].
+    async fn prompt_texts(
+        &self,
+        caller: &Caller,
+        place: Place,
+        kind: Option<PromptKind>,
+        after: Option<PromptId>,
+    ) -> Result<TextChunk>;
 
     /// How many prompts of this type there are, counted up to `most`.
     async fn count_prompts(

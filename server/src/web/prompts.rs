@@ -1,13 +1,17 @@
 //! The list of prompts: search, filters, pages, grid and list.
 
+use std::sync::Arc;
+
 use promptarium::{PromptId, VaultId};
 
 use super::chosen;
 use super::forms::options;
+use super::nearest::{self, Near};
 use super::pictures::thumbnail;
 use super::prelude::*;
 use crate::api::export::prompt_json;
-use crate::domain::{ImageRef, Place, PromptKind, PromptPage, PromptRecord, PromptSearch};
+use crate::api::prompts::SEARCH_CHARS_MAX;
+use crate::domain::{FoundPrompts, ImageRef, Place, PromptKind, PromptRecord, PromptSearch, Words};
 use crate::http::validate::{id, one_of, text};
 use crate::store::StoreError;
 
@@ -15,7 +19,6 @@ use crate::store::StoreError;
 const FILTERS: [&str; 4] = ["q", "vaultId", "type", "view"];
 const VIEWS: [(&str, &str); 2] = [("grid", "Grid"), ("list", "List")];
 const NO_VAULT: &str = "none";
-const SEARCH_CHARS_MAX: usize = 200;
 /// Pages that the link to the previous page remembers.
 const PAGES_MAX: usize = 200;
 const VAULTS_MAX: usize = 30;
@@ -24,7 +27,6 @@ pub(super) const COUNT_MAX: usize = 1_000;
 
 struct Listing {
     search: PromptSearch,
-    is_search: bool,
     /// After which prompts this page and those before it begin, without the first page.
     after: Vec<i64>,
     entered: Entered,
@@ -40,12 +42,13 @@ impl Listing {
         });
         let kind = form.optional("type", one_of(PromptKind::ALL));
         form.finish()?;
-        let words = PromptSearch::words(q.as_deref().unwrap_or_default());
+        // A text of spaces searches for nothing.
+        let words = q.and_then(|text| Words::parse(&text)).map(Arc::new);
         let after = visit.entered.value("after").split('.').filter_map(|id| id.parse().ok());
         let (place, limit, after) = (place.unwrap_or_default(), PAGE, after.collect::<Vec<i64>>());
         let last = after.last().copied().map(PromptId::new);
         let search = PromptSearch { words, place, kind, after: last, limit };
-        Ok(Self { search, is_search: q.is_some(), after, entered: visit.entered.clone() })
+        Ok(Self { search, after, entered: visit.entered.clone() })
     }
 
     fn is_list(&self) -> bool {
@@ -65,11 +68,25 @@ impl Listing {
         self.with("after", &after.iter().map(i64::to_string).collect::<Vec<_>>().join("."))
     }
 
-    fn pager(&self, api: &Api, page: &PromptPage, count: &str) -> Markup {
+    /// The page of the same list that begins after this prompt.
+    fn older(&self, next: PromptId) -> String {
+        self.page(&[&*self.after, &[next.get()]].concat())
+    }
+
+    /// How far a search came that stopped early, with a link to go on, and links to other pages.
+    fn pager(&self, api: &Api, page: &FoundPrompts, count: &str) -> Markup {
         let previous = self.after.split_last().map(|(_, before)| self.page(before));
-        let last = page.prompts.last().filter(|_| page.more).map(|prompt| prompt.id.get());
-        let next = last.map(|last| self.page(&[&*self.after, &[last]].concat()));
-        pager(api, previous, count, next)
+        let next = page.next.filter(|_| page.stopped_after.is_none());
+        html! {
+            @if let (Some(read), Some(next)) = (page.stopped_after, page.next) {
+                p .soft {
+                    @if self.after.is_empty() { "The newest " } @else { "A further " }
+                    (counted(read, "prompt")) " were searched. "
+                    a href=(api.site.page(&self.older(next))) { "Search older prompts" }
+                }
+            }
+            (pager(api, previous, count, next.map(|next| self.older(next))))
+        }
     }
 }
 
@@ -81,18 +98,18 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     if is_own && !vaults.iter().any(|(id, _)| id == vault) {
         return Err(ApiError::NotFound);
     }
-    // A text without a letter or digit is in no prompt.
-    let page = match listing.is_search && listing.search.words.is_empty() {
-        true => PromptPage { prompts: Vec::new(), more: false },
-        false => visit.store().search_prompts(&visit.caller, listing.search.clone()).await?,
-    };
+    let page = visit.api.search(&visit.caller, &listing.search).await?;
     let count = count(&visit, &listing, &page).await?;
+    let near = match page.prompts.is_empty() && listing.after.is_empty() {
+        true => nearest::titles(&visit, &listing.search, listing.entered.value("q")).await?,
+        false => Vec::new(),
+    };
     let from = if is_own { vault } else { "" };
     let entries = page.prompts.iter().map(|prompt| entry(&visit, prompt, false));
     let class = if listing.is_list() { "list" } else { "grid" };
     let content = html! {
         (filter(&visit, &listing, &vaults))
-        @if page.prompts.is_empty() { (empty(&visit, &listing)) }
+        @if page.prompts.is_empty() { (empty(&visit, &listing, &near)) }
         @else { (chosen::form(&visit, entries, class, from, &listing.page(&[]), &vaults)) }
         (listing.pager(visit.api, &page, &count))
     };
@@ -105,14 +122,16 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
 async fn count(
     visit: &Visit<'_>,
     listing: &Listing,
-    page: &PromptPage,
+    page: &FoundPrompts,
 ) -> Result<String, ApiError> {
-    let is_counted = !listing.is_search && listing.search.place == Place::Anywhere;
-    let kind = listing.search.kind;
+    let PromptSearch { words, place, kind, .. } = &listing.search;
+    let is_counted = words.is_none() && *place == Place::Anywhere;
     Ok(match listing.after.len() {
-        0 if !page.more => counted(page.prompts.len(), "prompt"),
+        0 if page.next.is_none() || page.stopped_after.is_some() => {
+            counted(page.prompts.len(), "prompt")
+        }
         before if !is_counted => format!("Page {}", before + 1),
-        _ => match visit.store().count_prompts(&visit.caller, kind, COUNT_MAX + 1).await? {
+        _ => match visit.store().count_prompts(&visit.caller, *kind, COUNT_MAX + 1).await? {
             count if count > COUNT_MAX => format!("more than {COUNT_MAX} prompts"),
             count => counted(count, "prompt"),
         },
@@ -185,11 +204,19 @@ fn filter(visit: &Visit<'_>, listing: &Listing, vaults: &[(String, String)]) -> 
     }
 }
 
-fn empty(visit: &Visit<'_>, Listing { search, is_search, after, .. }: &Listing) -> Markup {
+fn empty(visit: &Visit<'_>, Listing { search, after, .. }: &Listing, near: &[Near]) -> Markup {
     html! {
         div .empty {
-            @if *is_search || search.kind.is_some() || search.place != Place::Anywhere {
+            @if search.words.is_some() || search.kind.is_some() || search.place != Place::Anywhere {
                 p { "No prompt matches. " (visit.link("prompts", "Show all prompts")) }
+                @if !near.is_empty() {
+                    p { "Similar titles:" }
+                    ul {
+                        @for (id, title) in near {
+                            li { a href=(visit.at(&format!("prompts/{id}"))) { (titled(title, 80)) } }
+                        }
+                    }
+                }
             } @else if !after.is_empty() {
                 p { "There are no more prompts. " (visit.link("prompts", "First page")) }
             } @else {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use futures::TryStreamExt;
 use promptarium::{PromptId, VaultId, VaultPromptId};
@@ -10,9 +11,10 @@ use super::ids::Ids;
 use super::ops::{ACCOUNTS, Action, Op, Values};
 use crate::domain::{
     Caller, KeyRecord, ListedPrompt, Membership, NewPrompt, Place, PromptPatch, PromptQuery,
-    PromptSearch, VaultRecord, slug,
+    PromptSearch, VaultRecord, Words, slug,
 };
 use crate::store::contract_tests::caller;
+use crate::store::search::{SearchBound, search_prompts};
 use crate::store::{Result, Store};
 
 /// A store and what the test knows of it.
@@ -107,9 +109,11 @@ impl<'s> Runner<'s> {
             Action::SearchPrompts => {
                 let words = ["", "text", "te 1", "text 5", "9 text", "x"][values.below(6)];
                 let place = [Place::Anywhere, Place::NoVault, Place::Vault(vault)][values.below(3)];
-                let (words, after) = (PromptSearch::words(words), values.chance(30).then_some(id));
+                let (words, after) = (Words::parse(words), values.chance(30).then_some(id));
+                let words = words.map(Arc::new);
                 let search = PromptSearch { words, place, kind, after, limit };
-                show(store.search_prompts(caller, search).await?)
+                let found = search_prompts(store, caller, &search, SearchBound::default()).await?;
+                show((found, store.prompt_texts(caller, place, kind, after).await?))
             }
             Action::CountPrompts => show(store.count_prompts(caller, kind, limit).await?),
             Action::MembershipsOf => {

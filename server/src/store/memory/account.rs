@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 
 use super::{Kind, Shared};
 use crate::domain::{
-    AccountId, JobRecord, JobState, Membership, NewPrompt, PromptInputs, PromptRecord,
+    AccountId, JobRecord, JobState, Membership, NewPrompt, PromptInputs, PromptKind, PromptRecord,
     SharedPrompt, VaultRecord, slug,
 };
 use crate::limits::MEMORY_FORK_PROMPTS_MAX;
@@ -88,10 +88,20 @@ impl Account {
         Ok(Arc::make_mut(&mut prompt.shown))
     }
 
-    /// The prompts with ids below `after`, greatest id first.
-    pub(super) fn newest(&self, after: Option<PromptId>) -> impl Iterator<Item = &SharedPrompt> {
+    /// The prompts with ids below `after`, of this vault and this type, greatest id first.
+    pub(super) fn listed(
+        &self,
+        vault: Option<VaultId>,
+        kind: Option<PromptKind>,
+        after: Option<PromptId>,
+    ) -> Result<impl Iterator<Item = &SharedPrompt>> {
+        self.check_vault(vault)?;
+        let matches = move |prompt: &&SharedPrompt| {
+            vault.is_none_or(|vault| prompt.vault_ids.contains(&vault))
+                && kind.is_none_or(|kind| prompt.kind == kind)
+        };
         let end = after.unwrap_or(PromptId::new(i64::MAX));
-        self.prompts.range(..end).rev().map(|(_, prompt)| &prompt.shown)
+        Ok(self.prompts.range(..end).rev().map(|(_, prompt)| &prompt.shown).filter(matches))
     }
 
     pub(super) fn create_prompt(&mut self, new: NewPrompt) -> Result<PromptId> {

@@ -1,18 +1,17 @@
-//! Prompts, and searches, which read prompt after prompt.
+//! Prompts, and what searches read of them.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
-use tokio::task::spawn_blocking;
 
 use super::MemoryStore;
 use super::account::{StoredPrompt, later, set};
 use crate::domain::{
-    Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
-    PromptSearch, SharedPrompt,
+    Caller, NewPrompt, Place, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
+    PromptTexts, SharedPrompt, TextChunk,
 };
-use crate::limits::PROMPT_IMAGES_MAX;
+use crate::limits::{PROMPT_IMAGES_MAX, SEARCH_CHUNK};
 use crate::store::{PromptStore, Result, SearchStore, StoreError};
 
 #[async_trait]
@@ -35,13 +34,11 @@ impl PromptStore for MemoryStore {
     async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage> {
         let PromptQuery { vault, kind, after, limit } = query;
         self.read(caller, |account| {
-            account.check_vault(vault)?;
-            let matches = |prompt: &&SharedPrompt| {
-                vault.is_none_or(|vault| prompt.vault_ids.contains(&vault))
-                    && kind.is_none_or(|kind| prompt.kind == kind)
-            };
-            let found = account.newest(after).filter(matches);
-            Ok(page(found.take(limit.saturating_add(1)).cloned().collect(), limit))
+            let listed = account.listed(vault, kind, after)?.take(limit.saturating_add(1));
+            let mut prompts: Vec<_> = listed.cloned().collect();
+            let more = prompts.len() > limit;
+            prompts.truncate(limit);
+            Ok(PromptPage { prompts, more })
         })
     }
 
@@ -113,16 +110,27 @@ impl PromptStore for MemoryStore {
 
 #[async_trait]
 impl SearchStore for MemoryStore {
-    async fn search_prompts(&self, caller: &Caller, search: PromptSearch) -> Result<PromptPage> {
-        let mut prompts: Vec<_> =
-            self.read(caller, |account| Ok(account.newest(search.after).cloned().collect()))?;
-        let limit = search.limit;
-        // It may look at the texts of all prompts.
-        let found = spawn_blocking(move || {
-            prompts.retain(|prompt| search.finds(prompt));
-            page(prompts, limit)
-        });
-        found.await.map_err(|panic| StoreError::Internal(panic.into()))
+    async fn prompt_texts(
+        &self,
+        caller: &Caller,
+        place: Place,
+        kind: Option<PromptKind>,
+        after: Option<PromptId>,
+    ) -> Result<TextChunk> {
+        let vault = if let Place::Vault(id) = place { Some(id) } else { None };
+        self.read(caller, |account| {
+            let read: Vec<_> = account.listed(vault, kind, after)?.take(SEARCH_CHUNK).collect();
+            let next = read.last().filter(|_| read.len() == SEARCH_CHUNK).map(|prompt| prompt.id);
+            let is_in_place =
+                |prompt: &&&SharedPrompt| place != Place::NoVault || prompt.vault_ids.is_empty();
+            let texts = read.iter().filter(is_in_place).map(|prompt| PromptTexts {
+                id: prompt.id,
+                title: prompt.title.clone(),
+                text: prompt.text.clone(),
+                platform: prompt.platform.clone(),
+            });
+            Ok(TextChunk { texts: texts.collect(), read: read.len(), next })
+        })
     }
 
     async fn count_prompts(
@@ -131,8 +139,7 @@ impl SearchStore for MemoryStore {
         kind: Option<PromptKind>,
         most: usize,
     ) -> Result<usize> {
-        let matches = |prompt: &&SharedPrompt| kind.is_none_or(|kind| prompt.kind == kind);
-        self.read(caller, |account| Ok(account.newest(None).filter(matches).take(most).count()))
+        self.read(caller, |account| Ok(account.listed(None, kind, None)?.take(most).count()))
     }
 
     async fn memberships_of(
@@ -147,11 +154,4 @@ impl SearchStore for MemoryStore {
             Ok(found.map(|(membership, _)| *membership).collect())
         })
     }
-}
-
-/// A page of the prompts that were found, of which one more than it holds may be there.
-fn page(mut prompts: Vec<SharedPrompt>, limit: usize) -> PromptPage {
-    let more = prompts.len() > limit;
-    prompts.truncate(limit);
-    PromptPage { prompts, more }
 }

@@ -30,7 +30,7 @@ use crate::store::{Contents, Result, StoreError};
 
 /// One more than a small vault has.
 const ROWS_MAX: usize = SMALL_VAULT_PROMPTS + 1;
-pub(super) const PAGE_MAX: usize = *PAGE_SIZE.end() as usize;
+const PAGE_MAX: usize = *PAGE_SIZE.end() as usize;
 /// One more than a page, in statements as a constant, because the planner estimates a parameterized
 /// LIMIT as a tenth of all rows.
 pub(super) const AHEAD: usize = PAGE_MAX + 1;
@@ -127,7 +127,7 @@ pub(super) async fn read_page(
 
 /// The page in its rows and one more. An empty page is one row of NULLs. Statements return the rows
 /// in this order, though they do not say so: sorting here costs less than in the database.
-pub(super) fn page_of(rows: &[Row], limit: usize) -> Result<PromptPage> {
+fn page_of(rows: &[Row], limit: usize) -> Result<PromptPage> {
     let mut prompts = all(rows, prompt)?;
     prompts.sort_unstable_by_key(|prompt| Reverse(prompt.id));
     let more = prompts.len() > limit;

@@ -1,82 +1,73 @@
-//! Searches: prompts by the beginnings of their words.
+//! What searches read: texts of prompts, a chunk at a time.
 //!
-//! A search reads the newest prompts first. Common words are found there, whatever the size of the
-//! account. Only if the newest ones have too few matches does it ask the index of words, which is
-//! good at rare words: it has to read every match.
+//! Nothing is searched here. Each statement reads a range of an index backwards, as those of
+//! [`super::listing`] do, so that the planner has no choice and writers maintain no index of words.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use const_format::formatcp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
+use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::listing::{AHEAD, PAGE_MAX, page_of};
-use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, int};
+use super::rows::{CALLER, EACH_PROMPT, all, column, int};
 use super::send::{By, Params};
-use crate::domain::{Caller, Place, PromptKind, PromptPage, PromptQuery, PromptSearch};
-use crate::store::{PromptStore, Result, SearchStore, StoreError};
-
-/// The prompts that [`RECENT`] reads.
-const RECENT_ROWS: i64 = 500;
-
-/// The expression of the index `prompt_words`, of a table named `p`.
-const WORDS: &str = r##"to_tsvector('simple', (-p.account_id)::text || ' ' || translate(
-    p.title || ' ' || p.body || ' ' || coalesce(p.platform, ''),
-    '!"#$%&''()*+,-./:;<=>?@[\]^_`{|}~—–…“”„‘’«»·•¡¿、。，！？：；（）「」『』',
-    '                                                           '))"##;
+use crate::domain::{Caller, Place, PromptKind, PromptTexts, TextChunk};
+use crate::limits::{SEARCH_CHUNK, SEARCH_CHUNK_BYTES};
+use crate::store::{Result, SearchStore, StoreError};
 
 /// Whether `p` is in no vault. A subquery for each row: a join with all memberships would read all
 /// of them.
 const IS_UNFILED: &str = "(SELECT m.id FROM vault_prompt m
     WHERE m.account_id = $1 AND m.prompt_id = p.id LIMIT 1) IS NULL";
 
-/// Whether `p` is of the type `$6`, and in no vault if `$7`.
-const IS_CHOSEN: &str =
-    formatcp!("($6::text IS NULL OR p.kind = $6) AND (NOT $7::boolean OR {IS_UNFILED})");
+/// Prompts `p` from a subquery, in its order, up to a number of bytes. If `$5`, `in_place` says which
+/// are in no vault.
+const BEGIN: &str = formatcp!(
+    "LEFT JOIN LATERAL (
+         SELECT id, title, body, platform, in_place FROM (
+             SELECT p.id, p.title, p.body, p.platform, (NOT $5::boolean OR {IS_UNFILED}) AS in_place,
+                 sum(octet_length(p.body)) OVER (ROWS UNBOUNDED PRECEDING)
+                     - octet_length(p.body) AS bytes_before
+             FROM ("
+);
+const END: &str = formatcp!(
+    "        ) p
+         ) sized WHERE bytes_before < {SEARCH_CHUNK_BYTES}
+     ) p ON true"
+);
+
+// Prompts of the account before `$3`, at most `$4`, which is the inner limit too: without it the planner
+// takes an account to have fewer prompts, and sorts all of them. A condition goes in between.
+const OF_ACCOUNT: &str = formatcp!(
+    "{CALLER} SELECT p.* FROM caller {BEGIN}
+         SELECT * FROM (SELECT * FROM prompt WHERE account_id = $1 AND id < $3"
+);
+const END_OF_ACCOUNT: &str =
+    formatcp!("ORDER BY id DESC LIMIT {SEARCH_CHUNK}) ahead LIMIT $4 {END}");
+
+// The same of the vault `$6`. `vault` is NULL if the caller has no such vault.
+const OF_VAULT: &str = formatcp!(
+    "{CALLER} SELECT p.*, v.id AS vault FROM caller
+     LEFT JOIN vault v ON v.account_id = $1 AND v.id = $6
+     {BEGIN}
+         SELECT one.* FROM (SELECT prompt_id FROM (
+             SELECT prompt_id FROM vault_prompt
+             WHERE account_id = $1 AND vault_id = v.id AND prompt_id < $3"
+);
+const END_OF_VAULT: &str = formatcp!(
+    "ORDER BY prompt_id DESC LIMIT {SEARCH_CHUNK}) ahead LIMIT $4) m {EACH_PROMPT} {END}"
+);
 
 statements! {
-    /// Matches for `$5` among the newest prompts before `$3`, of the vault `$8` if there is one; at
-    /// most `$4`, and how many prompts were read.
-    read_only RECENT "search.recent"
-        "{CALLER}, recent AS MATERIALIZED (
-             (SELECT * FROM prompt WHERE $8::bigint IS NULL AND account_id = $1 AND id < $3
-                 ORDER BY id DESC LIMIT {RECENT_ROWS})
-             UNION ALL
-             SELECT one.* FROM (
-                 SELECT prompt_id FROM vault_prompt
-                 WHERE account_id = $1 AND vault_id = $8 AND prompt_id < $3
-                 ORDER BY prompt_id DESC LIMIT {RECENT_ROWS}
-             ) m {EACH_PROMPT}
-         )
-         SELECT {PROMPT_COLUMNS}, (SELECT count(*) FROM recent) AS read
-         FROM caller LEFT JOIN LATERAL (
-             SELECT * FROM recent p WHERE {WORDS} @@ to_tsquery('simple', $5) AND {IS_CHOSEN}
-             ORDER BY p.id DESC LIMIT $4
-         ) p ON true";
-    /// All matches, in the vault `$8` if there is one. `$9` is the word of the account. It has a
-    /// condition of its own: by two of them the planner expects so few rows that it takes the index.
-    read_only BY_WORDS "search.by_words"
-        "{CALLER}, m AS MATERIALIZED (
-             SELECT p.id AS prompt_id FROM prompt p
-             WHERE p.account_id = $1 AND {WORDS} @@ to_tsquery('simple', $9)
-                 AND {WORDS} @@ to_tsquery('simple', $5) AND p.id < $3 AND {IS_CHOSEN}
-                 AND ($8::bigint IS NULL OR EXISTS (SELECT FROM vault_prompt m
-                     WHERE m.account_id = $1 AND m.vault_id = $8 AND m.prompt_id = p.id))
-             ORDER BY p.id DESC LIMIT $4
-         )
-         SELECT {PROMPT_COLUMNS} FROM caller LEFT JOIN (SELECT one.* FROM m {EACH_PROMPT}) p ON true";
-    /// The prompts in no vault, without words. There is no index of them, so it reads at most 100,000
-    /// prompts: more could take longer than a statement may.
-    read_only UNFILED "search.unfiled"
-        "{CALLER} SELECT {PROMPT_COLUMNS} FROM caller LEFT JOIN LATERAL (
-             SELECT * FROM (
-                 SELECT * FROM (
-                     SELECT * FROM prompt
-                     WHERE account_id = $1 AND id < $3 ORDER BY id DESC LIMIT 100000
-                 ) p
-                 WHERE ($5::text IS NULL OR p.kind = $5) AND {IS_UNFILED}
-                 ORDER BY p.id DESC LIMIT {AHEAD}
-             ) ahead LIMIT $4
-         ) p ON true";
+    // They may have megabytes, so they have connections of their own.
+    long_read TEXTS "search.texts" "{OF_ACCOUNT} {END_OF_ACCOUNT}";
+    long_read TEXTS_OF_KIND "search.texts_of_kind" "{OF_ACCOUNT} AND kind = $6 {END_OF_ACCOUNT}";
+    long_read TEXTS_IN_VAULT "search.texts_in_vault" "{OF_VAULT} {END_OF_VAULT}";
+    long_read TEXTS_OF_KIND_IN_VAULT "search.texts_of_kind_in_vault"
+        "{OF_VAULT} AND kind = $7 {END_OF_VAULT}";
     /// Counted up to `$3`: all, or those of the type `$4`. Ids are positive; a condition on them makes
     /// it a range of the index.
     read_only COUNT "search.count"
@@ -95,34 +86,30 @@ statements! {
 
 #[async_trait]
 impl SearchStore for PostgresStore {
-    async fn search_prompts(&self, caller: &Caller, search: PromptSearch) -> Result<PromptPage> {
-        let PromptSearch { kind, after, limit, .. } = search;
-        let vault = if let Place::Vault(id) = search.place { Some(id) } else { None };
-        let unfiled = search.place == Place::NoVault;
-        if search.words.is_empty() && !unfiled {
-            let query = PromptQuery { vault, kind, after, limit };
-            return match self.list_prompts(caller, query).await {
-                Err(StoreError::UnknownVault) => Ok(PromptPage { prompts: vec![], more: false }),
-                page => page,
-            };
+    async fn prompt_texts(
+        &self,
+        caller: &Caller,
+        place: Place,
+        kind: Option<PromptKind>,
+        after: Option<PromptId>,
+    ) -> Result<TextChunk> {
+        let (before, unfiled) = (after.map_or(i64::MAX, PromptId::get), place == Place::NoVault);
+        let vault = if let Place::Vault(id) = place { Some(id.get()) } else { None };
+        let kind = kind.map(PromptKind::as_str);
+        let most = int(SEARCH_CHUNK);
+        let (statement, params): (_, Params<'_>) = match (&vault, &kind) {
+            (None, None) => (&TEXTS, &[&before, &most, &unfiled]),
+            (None, Some(kind)) => (&TEXTS_OF_KIND, &[&before, &most, &unfiled, kind]),
+            (Some(vault), None) => (&TEXTS_IN_VAULT, &[&before, &most, &unfiled, vault]),
+            (Some(vault), Some(kind)) => {
+                (&TEXTS_OF_KIND_IN_VAULT, &[&before, &most, &unfiled, vault, kind])
+            }
+        };
+        let rows = self.db.rows(By::Caller(caller), statement, params).await?;
+        if let Some(row) = rows.first().filter(|_| vault.is_some()) {
+            column::<Option<i64>>(row, "vault")?.ok_or(StoreError::UnknownVault)?;
         }
-        let limit = limit.min(PAGE_MAX);
-        let by = By::List(caller, limit + 1);
-        let (before, rows_max) = (after.map_or(i64::MAX, PromptId::get), int(limit + 1));
-        let (kind, vault) = (kind.map(PromptKind::as_str), vault.map(VaultId::get));
-        if search.words.is_empty() {
-            let rows = self.db.rows(by, &UNFILED, &[&before, &rows_max, &kind]).await?;
-            return page_of(&rows, limit);
-        }
-        let (words, account_word) = (query(&search.words), format!("'-{}'", caller.account.0));
-        let params: Params<'_> =
-            &[&before, &rows_max, &words, &kind, &unfiled, &vault, &account_word];
-        let rows = self.db.rows(by, &RECENT, &params[..6]).await?;
-        let read: i64 = rows.first().map_or(Ok(0), |row| column(row, "read"))?;
-        if rows.len() > limit || read < RECENT_ROWS {
-            return page_of(&rows, limit);
-        }
-        page_of(&self.db.rows(by, &BY_WORDS, params).await?, limit)
+        chunk(&rows)
     }
 
     async fn count_prompts(
@@ -149,11 +136,24 @@ impl SearchStore for PostgresStore {
     }
 }
 
-/// The words as the text of a `tsquery`. They are letters and digits only.
-fn query(words: &[String]) -> String {
-    let term = |word: &String| match PromptSearch::is_whole(word) {
-        true => format!("'{word}'"),
-        false => format!("'{word}':*"),
-    };
-    words.iter().map(term).collect::<Vec<_>>().join(" & ")
+/// The texts in these rows. No prompt is one row of NULLs.
+fn chunk(rows: &[Row]) -> Result<TextChunk> {
+    let mut read = all(rows, |row| {
+        let Some(id) = column::<Option<i64>>(row, 0)? else { return Ok(None) };
+        let platform: Option<&str> = column(row, 3)?;
+        let texts = PromptTexts {
+            id: PromptId::new(id),
+            title: column::<&str>(row, 1)?.into(),
+            text: column::<&str>(row, 2)?.into(),
+            platform: platform.map(Arc::from),
+        };
+        Ok(Some((texts, column::<bool>(row, "in_place")?)))
+    })?;
+    read.sort_unstable_by_key(|(texts, _)| Reverse(texts.id));
+    let bytes: usize = read.iter().map(|(texts, _)| texts.text.len()).sum();
+    let is_full = read.len() == SEARCH_CHUNK || bytes >= SEARCH_CHUNK_BYTES;
+    let next = read.last().filter(|_| is_full).map(|(texts, _)| texts.id);
+    let count = read.len();
+    let texts = read.into_iter().filter(|(_, in_place)| *in_place).map(|(texts, _)| texts);
+    Ok(TextChunk { texts: texts.collect(), read: count, next })
 }

@@ -1,15 +1,16 @@
-//! Searches that go beyond the newest prompts.
+//! Searches over several chunks, and what a chunk holds.
 
-use promptarium::PromptId;
+use std::sync::Arc;
 
-use super::{caller, number, store};
-use crate::domain::{Caller, Place, PromptKind, PromptSearch};
+use super::{caller, fill, number, store};
+use crate::domain::{Caller, Place, PromptKind, PromptSearch, Words};
+use crate::limits::{SEARCH_CHUNK, SEARCH_CHUNK_BYTES};
 use crate::store::contract_tests::named;
 use crate::store::postgres::PostgresStore;
 use crate::store::prelude::*;
+use crate::store::search::{SearchBound, search_prompts};
 
-/// More than a search reads before it asks the index. Each tenth has a word of its own, half of
-/// them are in the vault 7.
+/// More than a chunk has. Each tenth has a word of its own, half of them are in a vault.
 const FILL: &str = "
     WITH filled AS (
         INSERT INTO prompt (account_id, id, kind, title, body, platform, created_at, updated_at)
@@ -25,23 +26,22 @@ const FILL: &str = "
     SELECT count(*) FROM placed";
 
 async fn found(store: &PostgresStore, caller: &Caller, text: &str, place: Place) -> Vec<i64> {
-    let (mut ids, mut after) = (Vec::new(), None);
+    let (mut ids, words) = (Vec::new(), Words::parse(text).map(Arc::new));
+    let mut search = PromptSearch { words, place, kind: None, after: None, limit: 50 };
     loop {
-        let words = PromptSearch::words(text);
-        let search = PromptSearch { words, place, kind: None, after, limit: 50 };
-        let page = store.search_prompts(caller, search).await.unwrap();
+        let page = search_prompts(store, caller, &search, SearchBound::default()).await.unwrap();
         ids.extend(page.prompts.iter().map(|prompt| prompt.id.get()));
-        after = ids.last().copied().map(PromptId::new);
-        if !page.more {
+        search.after = page.next;
+        if page.next.is_none() {
             return ids;
         }
     }
 }
 
 #[tokio::test]
-async fn a_search_finds_the_same_among_the_newest_and_by_the_index() {
+async fn a_search_finds_the_same_in_every_chunk() {
     let (store, _database) = store().await;
-    let (alice, bob) = (caller(&store, "alice").await, caller(&store, "bob").await);
+    let alice = caller(&store, "alice").await;
     let vault = store.create_vault(&alice, named("Sky")).await.unwrap().id;
     let placed = number(&store, &FILL.replace("$1", &vault.to_string())).await;
     assert_eq!(placed, 600);
@@ -59,11 +59,32 @@ async fn a_search_finds_the_same_among_the_newest_and_by_the_index() {
         ("account 1 1", Place::Anywhere, vec![]),
     ] {
         assert_eq!(found(&store, &alice, text, place).await, expected, "{text} {place:?}");
-        assert_eq!(found(&store, &bob, text, place).await, [0; 0], "{text} {place:?}");
     }
     let count = |kind, most| store.count_prompts(&alice, kind, most);
     assert_eq!(count(None, 5000).await.unwrap(), 1200);
     assert_eq!(count(Some(PromptKind::Image), 5000).await.unwrap(), 600);
     assert_eq!(count(Some(PromptKind::Video), 5000).await.unwrap(), 0);
     assert_eq!(count(None, 1000).await.unwrap(), 1000);
+}
+
+#[tokio::test]
+async fn a_chunk_of_large_texts_ends_early_and_the_next_one_goes_on() {
+    let (store, _database) = store().await;
+    let alice = caller(&store, "alice").await;
+    let vault = store.create_vault(&alice, named("Sky")).await.unwrap().id;
+    fill(&store, &alice, vault, 400, 15_000).await;
+    for place in [Place::Anywhere, Place::Vault(vault)] {
+        let (mut ids, mut after) = (Vec::new(), None);
+        loop {
+            let chunk = store.prompt_texts(&alice, place, None, after).await.unwrap();
+            let bytes: usize = chunk.texts.iter().map(|texts| texts.text.len()).sum();
+            assert!(bytes < SEARCH_CHUNK_BYTES + 15_000 && chunk.texts.len() < SEARCH_CHUNK);
+            ids.extend(chunk.texts.iter().map(|texts| texts.id));
+            after = chunk.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        assert!(ids.len() == 400 && ids.is_sorted_by(|one, next| one > next), "{ids:?}");
+    }
 }

@@ -1,4 +1,4 @@
-//! What statements read: blocks of claims, and scans that no plan shows.
+//! What statements read and write: blocks of claims, scans that no plan shows, entries of indexes.
 
 use std::time::Duration;
 
@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use tokio_postgres::Client;
 
 use crate::clock::{Clock, ManualClock};
-use crate::domain::Turn;
+use crate::domain::{PromptKind, PromptPatch, Turn};
 use crate::store::contract_tests::jobs::LEASE;
+use crate::store::contract_tests::new_prompt;
 use crate::store::differential::ops::sequence;
 use crate::store::differential::runner::Runner;
 use crate::store::postgres::scratch::ScratchDatabase;
@@ -116,4 +117,28 @@ async fn no_operation_causes_a_sequential_scan() {
     client.batch_execute("SELECT count(*) FROM prompt WHERE title = 'x'").await.unwrap();
     client.batch_execute("SELECT pg_stat_force_next_flush()").await.unwrap();
     assert_eq!(whole_scans(&client).await, [("prompt".to_owned(), 1)], "scans are not counted");
+}
+
+/// An update is hot (heap-only) if the row gets no new entry in any index.
+#[tokio::test]
+async fn a_changed_title_text_or_platform_writes_to_no_index() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let store = store_in(&database, Clock::System).await;
+    let alice = caller(&store, "alice").await;
+    let new = new_prompt(PromptKind::Text, None);
+    let id = store.create_prompt(&alice, new).await.unwrap().id;
+    for patch in [
+        PromptPatch { title: Some("Gull".into()), ..PromptPatch::default() },
+        PromptPatch { text: Some("A gull at dawn".into()), ..PromptPatch::default() },
+        PromptPatch { platform: Some(Some("Canvas".into())), ..PromptPatch::default() },
+    ] {
+        store.update_prompt(&alice, id, patch).await.unwrap();
+    }
+    drop(store);
+    let client = database.client().await;
+    until_alone(&client).await;
+    let updates =
+        "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'prompt'";
+    let row = client.query_one(updates, &[]).await.unwrap();
+    assert_eq!((row.get::<_, i64>(0), row.get::<_, i64>(1)), (3, 3));
 }
