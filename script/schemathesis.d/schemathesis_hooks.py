@@ -102,6 +102,8 @@ EXPECTED = [
     ("moveVaultPrompt", "targetVaultId", r"names no vault of this account", "S-57"),
     ("addVaultPrompts", "promptIds", r"names prompts that this account does not have: .*", "S-27"),
     ("listPrompts", "cursor", r"must be the nextCursor of a page with the same .*", "PG-09, S-02"),
+    # What can be seen is more than a pattern can say.
+    ("listPrompts", "q", r"must have a character that can be seen", "S-84"),
     ("createGeneration", "clientJobId", r"was used before in this account, with a different request", "S-36"),
     # The state of a resource does not allow it.
     ("updatePrompt", "modelId", r"is required when promptType is image or video", "PR-36"),

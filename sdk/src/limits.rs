@@ -12,6 +12,9 @@ pub const PAGE_SIZE: RangeInclusive<u32> = 1..=100;
 /// Items per page by default.
 pub const PAGE_SIZE_DEFAULT: u32 = 20;
 
+/// Most characters of a search for prompts.
+pub const PROMPT_SEARCH_CHARS_MAX: usize = 200;
+
 /// Characters in the title of a prompt.
 pub const PROMPT_TITLE_CHARS: RangeInclusive<usize> = 1..=120;
 

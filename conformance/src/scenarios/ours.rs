@@ -15,6 +15,7 @@ mod lists;
 mod prompts;
 mod races;
 mod raw;
+mod search;
 mod upload_refusals;
 mod uploads;
 mod vaults;
@@ -25,6 +26,7 @@ pub(super) const ALL: &[&[Scenario]] = &[
     envelope::ALL,
     lists::ALL,
     cursors::ALL,
+    search::ALL,
     prompts::ALL,
     vaults::ALL,
     contents::ALL,

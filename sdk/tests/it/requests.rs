@@ -77,10 +77,10 @@ async fn prompts_list() {
     ");
     let call = |client: &Client| {
         let list = client.prompts().list().page_size(100).vault(VAULT);
-        list.prompt_type(PromptType::Video).cursor("a+b/c=&d é")
+        list.prompt_type(PromptType::Video).search("\"é a\"").cursor("a+b/c=&d é")
     };
     assert_snapshot!(wire(call).await, @"
-    GET /api/v1/prompts?limit=100&cursor=a%2Bb%2Fc%3D%26d+%C3%A9&vaultId=3&type=video
+    GET /api/v1/prompts?limit=100&cursor=a%2Bb%2Fc%3D%26d+%C3%A9&vaultId=3&type=video&q=%22%C3%A9+a%22
     accept: application/json
     authorization: Bearer test_live_a1_s3cret
     ");

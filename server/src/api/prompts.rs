@@ -34,7 +34,6 @@ pub(crate) const FIELDS: &[&str] = &[
 
 pub(crate) const SAVE_FIELDS: &[&str] = &["vaultId"];
 pub(crate) const QUERY: &[&str] = &["limit", "cursor", "vaultId", "type", "q"];
-pub(crate) const SEARCH_CHARS_MAX: usize = 200;
 
 /// `GET /prompts` (PG-01 to PG-09, PR-13 to PR-18, S-84).
 pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
@@ -81,9 +80,9 @@ pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> Ha
 
 /// What to search for, with the text as it was sent (S-84).
 pub(crate) fn search_text(field: &Field<'_>) -> Result<(Arc<str>, Arc<Words>), FieldError> {
-    let text = text(0..=SEARCH_CHARS_MAX)(field)?;
+    let text = text(0..=limits::PROMPT_SEARCH_CHARS_MAX)(field)?;
     let words = Words::parse(&text);
-    let words = words.ok_or("must have a character other than spaces")?;
+    let words = words.ok_or("must have a character that can be seen")?;
     Ok((text, Arc::new(words)))
 }
 

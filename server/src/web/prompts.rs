@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use promptarium::limits::PROMPT_SEARCH_CHARS_MAX;
 use promptarium::{PromptId, VaultId};
 
 use super::chosen;
@@ -10,7 +11,6 @@ use super::nearest::{self, Near};
 use super::pictures::thumbnail;
 use super::prelude::*;
 use crate::api::export::prompt_json;
-use crate::api::prompts::SEARCH_CHARS_MAX;
 use crate::domain::{FoundPrompts, ImageRef, Place, PromptKind, PromptRecord, PromptSearch, Words};
 use crate::http::validate::{id, one_of, text};
 use crate::store::StoreError;
@@ -35,7 +35,7 @@ struct Listing {
 impl Listing {
     fn parse(visit: &Visit<'_>) -> Result<Self, FieldErrors> {
         let mut form = form_fields(&visit.sent, &["q", "vaultId", "type"]);
-        let q = form.optional("q", text(0..=SEARCH_CHARS_MAX));
+        let q = form.optional("q", text(0..=PROMPT_SEARCH_CHARS_MAX));
         let place = form.optional("vaultId", |field| match field.raw() {
             NO_VAULT => Ok(Place::NoVault),
             _ => id(field).map(Place::Vault),

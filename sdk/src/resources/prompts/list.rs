@@ -19,6 +19,7 @@ impl ListPrompts {
             context,
             vault: None,
             prompt_type: None,
+            search: None,
             page_size: None,
             cursor: None,
             max_items: None,
@@ -31,6 +32,11 @@ impl ListPrompts {
         vault, set_vault => vault: VaultId;
         /// Only prompts of this type.
         prompt_type, set_prompt_type => prompt_type: PromptType;
+        /// Only prompts with all these words in title, text or platform, in any case and without
+        /// accents; `"two words"` is a phrase. Not every service has this search: one without it
+        /// lists all. A page may be short and have a next one, because a service may stop early:
+        /// streams go on.
+        search, set_search => search: String;
         /// Resumes where an earlier list with the same filters stopped.
         cursor, set_cursor => cursor: Cursor;
     }
@@ -85,7 +91,8 @@ impl ListPrompts {
     fn request(&self) -> Request {
         let request = Request::new(Method::GET, path::PROMPTS, path::PROMPTS);
         let request = request.query("limit", self.page_size).query("cursor", self.cursor.as_ref());
-        request.query("vaultId", self.vault).query("type", self.prompt_type.as_ref())
+        let request = request.query("vaultId", self.vault);
+        request.query("type", self.prompt_type.as_ref()).query("q", self.search.as_ref())
     }
 
     /// A stream of the items of all pages.
@@ -104,6 +111,7 @@ call! {
     ListPrompts {
         vault: Option<VaultId>,
         prompt_type: Option<PromptType>,
+        search: Option<String>,
         page_size: Option<u32>,
         cursor: Option<Cursor>,
         max_items: Option<usize>,

@@ -100,12 +100,19 @@ impl State {
             return Answer::error(400, "limit is out of its range");
         };
         let (before, vault) = (number("cursor"), number("vaultId").map(Value::from));
+        let has_words = |prompt: &Value| {
+            let texts = ["title", "prompt", "platform"].map(|name| prompt[name].as_str());
+            let text = texts.map(Option::unwrap_or_default).join("\n").to_lowercase();
+            let words = value("q").unwrap_or_default().to_lowercase();
+            words.split_whitespace().all(|word| text.contains(word))
+        };
         let mut rest = self.all(Kind::Prompt).into_iter().rev().filter(|prompt| {
             let is_in =
                 |vault| prompt["vaultIds"].as_array().is_some_and(|ids| ids.contains(vault));
             before.is_none_or(|before| prompt["id"].as_i64() < Some(before))
                 && value("type").is_none_or(|kind| prompt["promptType"] == kind)
                 && vault.as_ref().is_none_or(is_in)
+                && has_words(prompt)
         });
         let page: Vec<_> = rest.by_ref().take(limit as usize).collect();
         let next = rest.next().and(page.last()).map(|last| Cursor::from(last["id"].to_string()));

@@ -43,6 +43,7 @@ async fn a_list_has_pages_and_filters() {
     assert_eq!(titles(list()).await, "4 3 2 1 0");
     assert_eq!(titles(list().vault(vault)).await, "4 3");
     assert_eq!(titles(list().prompt_type(PromptType::Image)).await, "2");
+    assert_eq!(titles(list().search("HARB 3")).await, "3");
     assert_eq!(list().page().await.unwrap().items.len(), 2);
     assert!(list().page_size(101).await.unwrap_err().is_invalid());
 }

@@ -213,6 +213,7 @@ fn limits_are_those_of_the_sdk() {
     let rows = limits! {
         PAGE_SIZE, "minimum maximum", "limit", "listPrompts";
         PAGE_SIZE_DEFAULT, "default", "limit", "listPrompts";
+        PROMPT_SEARCH_CHARS_MAX, "maxLength", "q", "listPrompts";
         PROMPT_TITLE_CHARS, "minLength maxLength", "title",
             "createPrompt updatePrompt Prompt ListedPrompt";
         PROMPT_TEXT_CHARS, "minLength maxLength", "prompt",
