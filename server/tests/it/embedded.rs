@@ -71,7 +71,7 @@ async fn a_database_that_cannot_be_opened_is_an_error_of_the_database_that_is_sa
     let error = builder.start().await.unwrap_err();
     assert!(matches!(error, EmbedError::Database(_)), "{error:?}");
     let source = std::error::Error::source(&error).unwrap().to_string();
-    assert!(source.starts_with("--database-url: ") && !source.contains("s3cret"), "{source}");
+    assert!(source.starts_with("database_url: ") && !source.contains("s3cret"), "{source}");
     assert!(!error.to_string().contains(&source), "{error}");
 }
 
