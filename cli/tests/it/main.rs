@@ -2,4 +2,6 @@
 //! are not ours.
 
 #[test]
-fn x() { let _ = env!("CARGO_BIN_EXE_promptarium"); }
+fn x() {
+    let _ = env!("CARGO_BIN_EXE_promptarium");
+}

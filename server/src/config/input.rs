@@ -42,7 +42,8 @@ impl Input {
         let arguments: Vec<_> = arguments.into_iter().collect();
         let mut input = Self { arguments, flags: Vec::new(), variables: BTreeSet::new() };
         let is_help = |text: &OsString| text == "--help" || text == "-h";
-        if input.arguments.iter().any(is_help) || input.arguments.get(1).is_some_and(|a| a == "help")
+        if input.arguments.iter().any(is_help)
+            || input.arguments.get(1).is_some_and(|a| a == "help")
         {
             return Ok(input);
         }
@@ -59,7 +60,8 @@ impl Input {
             if !rest.starts_with(|c: char| c.is_ascii_uppercase()) || !rest.bytes().all(is_name) {
                 return Err(format!("{name:?}: unknown variable"));
             }
-            let text = value.to_str().ok_or_else(|| format!("{name}: the value is not UTF-8 text"))?;
+            let text =
+                value.to_str().ok_or_else(|| format!("{name}: the value is not UTF-8 text"))?;
             let values = match repeatable().contains(&flag) {
                 true => text.split_whitespace().collect(),
                 false => vec![text.trim()],

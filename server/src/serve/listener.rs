@@ -51,9 +51,7 @@ pub struct ListenerQuotas {
 
 impl Default for ListenerQuotas {
     fn default() -> Self {
-        Self {
-            connections: Quota::new("connections", "the connections", 1, 1),
-        }
+        Self { connections: Quota::new("connections", "the connections", 1, 1) }
     }
 }
 
