@@ -88,6 +88,8 @@ use crate::domain::{Caller, NewPrompt, PromptPage, PromptQuery, SharedPrompt};
 use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
 use crate::quota::Quota;
 
+const ENCODING: &str = "SHOW server_encoding";
+
 /// A [`Store`] in PostgreSQL.
 #[derive(Clone)]
 pub struct PostgresStore {
@@ -186,7 +188,8 @@ impl Store for PostgresStore {
     }
 
     fn quotas(&self) -> Vec<Quota> {
-        self.db.quotas()
+        let Db { steps, long_writes, list_rows, look_ups, .. } = (*self.db).clone();
+        vec![steps, long_writes, list_rows, look_ups]
     }
 
     fn gauges(&self) -> Vec<Gauge> {
@@ -206,7 +209,8 @@ async fn migrate_with(
     migration: Migration,
 ) -> Result<Vec<&'static str>, ConnectError> {
     let mut client = connector.connect_and_check().await?;
-    let encoding = migrate::encoding(&client.client).await?;
+    let encoding = client.query_one(ENCODING, &[]).await.map_err(MigrateError::from)?;
+    let encoding: String = encoding.try_get(0).map_err(MigrateError::from)?;
     if encoding != "UTF8" {
         return Err(ConnectError::Encoding(encoding));
     }

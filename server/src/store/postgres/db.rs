@@ -103,13 +103,6 @@ impl Db {
             }
         }
     }
-}
-
-impl Db {
-    pub(super) fn quotas(&self) -> Vec<Quota> {
-        let Self { steps, long_writes, list_rows, look_ups, .. } = self.clone();
-        vec![steps, long_writes, list_rows, look_ups]
-    }
 
     /// What the connections are doing.
     pub(super) fn gauges(&self) -> Vec<Gauge> {

@@ -88,11 +88,6 @@ impl Version {
     }
 }
 
-/// How the database encodes text.
-pub(super) async fn encoding(client: &Client) -> Result<String, MigrateError> {
-    Ok(client.query_one("SELECT current_setting('server_encoding')", &[]).await?.try_get(0)?)
-}
-
 /// Applies what is missing of `list`, if that is allowed, and returns the names. Fails if the
 /// schema is then another than that of `list`.
 pub(super) async fn run(
