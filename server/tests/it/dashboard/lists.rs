@@ -122,3 +122,40 @@ async fn prompts_are_filtered_by_vault_type_and_words() {
     }
     assert_eq!(browser.get("/prompts?type=x").await.status, 400);
 }
+
+#[tokio::test]
+async fn a_search_that_finds_nothing_shows_similar_titles() {
+    let browser = Browser::open().await;
+    let id = browser.prompt("Crème at the Harbour", None).await;
+    browser.prompt("A gull", None).await;
+    let similar = format!("<a href=\"/prompts/{id}\"><bdi>Crème at the Harbour</bdi></a>");
+    for (query, is_similar) in
+        [("harbor", true), ("hrabour+CREME", true), ("harbor+gulls", false), ("hrbr", false)]
+    {
+        let page = browser.page(&format!("/prompts?q={query}")).await;
+        assert!(page.contains("No prompt matches."), "{query}: {page}");
+        assert_eq!(page.contains(&similar), is_similar, "{query}: {page}");
+    }
+    assert!(!browser.page("/prompts?q=harbour").await.contains("Similar titles"));
+    // A text of spaces is no search.
+    assert!(browser.page("/prompts?q=++").await.contains("2 prompts"));
+}
+
+#[tokio::test]
+async fn a_search_that_stops_early_says_so_and_goes_on_with_older_prompts() {
+    let browser = Browser::open().await;
+    browser.prompt("A rare owl", None).await;
+    let vault = browser.vault("Gulls", "public").await;
+    for _ in 0..1_000 {
+        browser.prompt("A gull", Some(vault)).await;
+    }
+    for _ in 1..20 {
+        browser.create(&format!("/vaults/{vault}/fork"), json!({})).await;
+    }
+    let page = browser.page("/prompts?q=owl").await;
+    assert!(page.contains("The newest 20000 prompts were searched."), "{page}");
+    let (before, _) = page.split_once("\">Search older prompts</a>").unwrap();
+    let older = before.rsplit("href=\"").next().unwrap().replace("&amp;", "&");
+    let page = browser.page(&older).await;
+    assert!(page.contains("<bdi>A rare owl</bdi>") && !page.contains("were searched"), "{page}");
+}
