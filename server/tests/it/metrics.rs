@@ -90,7 +90,7 @@ async fn connections_and_the_database_are_shown_and_every_series_of_the_document
     let lines = [
         "promptarium_http_connections 2",
         "promptarium_http_connections_refused_total 1",
-        r#"promptarium_database_connections{state="max"} 11"#,
+        r#"promptarium_database_connections{state="max"} 12"#,
         r#"promptarium_database_connections{state="busy"} "#,
         r#"promptarium_database_waiting{for="connection"} 0"#,
         r#"promptarium_database_waiting{for="long_write"} 0"#,

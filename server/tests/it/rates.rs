@@ -111,11 +111,11 @@ async fn a_body_without_room_is_refused_before_it_is_read() {
     assert_eq!(send(&server, request(OTHER, "GET", "/prompts", None)).await.status, 200);
     let series = [
         (r#"promptarium_http_refused_requests_total{reason="account_memory"}"#, "3"),
-        ("promptarium_http_body_memory_bytes", "12582912.0"),
-        ("promptarium_http_body_memory_limit_bytes", "50331648.0"),
-        (r#"promptarium_quota_used{quota="memory"}"#, "12582912.0"),
-        (r#"promptarium_quota_limit{quota="public_memory"}"#, "12582912.0"),
-        (r#"promptarium_quota_refused_total{quota="memory"}"#, "3.0"),
+        ("promptarium_http_body_memory_bytes", "12582912"),
+        ("promptarium_http_body_memory_limit_bytes", "50331648"),
+        (r#"promptarium_quota_used{quota="memory"}"#, "12582912"),
+        (r#"promptarium_quota_limit{quota="public_memory"}"#, "12582912"),
+        (r#"promptarium_quota_refused_total{quota="memory"}"#, "3"),
     ];
     assert_metrics(&mut server, &series).await;
 
