@@ -4,7 +4,9 @@
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
-use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore, ScratchDatabase};
+use promptarium_server::test_support::{
+    AdminStore, DatabaseUrl, Migration, PostgresStore, ScratchDatabase,
+};
 use promptarium_server::{Clock, EmbeddedServer};
 
 use crate::support::client::{Connection, call};
