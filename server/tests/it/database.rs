@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
+use promptarium_server::store::AdminStore;
 use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore, ScratchDatabase};
 use promptarium_server::{Clock, EmbeddedServer};
 
