@@ -6,7 +6,6 @@
 //! A job that this server queues, or releases, wakes its own workers when it is due. For the jobs of
 //! other servers, such as one whose lease has expired, a worker looks itself after [`JOB_POLL`].
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -20,17 +19,18 @@ use uuid::Uuid;
 use super::PostgresStore;
 use super::db::Db;
 use super::jobs::{
-    IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, LOST, first_job, job_key, random_id, rows_of_job,
+    IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, LOST, change_found, first_job, job_key, random_id,
+    rows_of_job,
 };
 use super::prompts::values_of_one;
-use super::rows::{INPUT_COLUMNS, INTO_TARGET, NEW_PROMPT, after, before, column, int, later};
+use super::rows::{INPUT_COLUMNS, INTO_TARGET, NEW_PROMPT, after, before, column, later};
 use super::send::{By, Params, refs};
 use super::statement::Statement;
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
 };
 use crate::error_chain::error_chain;
-use crate::limits::{JOB_POLL, JOBS_AT_ONCE};
+use crate::limits::JOB_POLL;
 use crate::store::{JobQueue, Result, StoreError};
 
 statements! {
@@ -209,13 +209,13 @@ impl JobQueue for PostgresStore {
     async fn fail_late_submissions(&self, limit: Duration, reason: &str) -> Result<Vec<JobKey>> {
         let now = self.db.now();
         let params: Params<'_> = &[&now, &reason];
-        let failed = change(&self.db, &LATE, &LOST, before(now, limit), params).await?;
+        let failed = change_found(&self.db, &LATE, &LOST, before(now, limit), params).await?;
         failed.iter().map(job_key).collect()
     }
 
     async fn delete_ended_jobs(&self, age: Duration) -> Result<usize> {
         let until = before(self.db.now(), age);
-        Ok(change(&self.db, &ENDED, &DELETE_ENDED, until, &[]).await?.len())
+        Ok(change_found(&self.db, &ENDED, &DELETE_ENDED, until, &[]).await?.len())
     }
 
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
@@ -285,27 +285,4 @@ async fn fenced(
     let params = [&[&fence as _], params].concat();
     let rows = rows_of_job(db, statement, &lease.job, &params).await?;
     rows.into_iter().next().ok_or(StoreError::LeaseLost)
-}
-
-/// Changes the jobs that `search` finds until this time, account by account. `change` has account,
-/// names and time before the other parameters.
-async fn change(
-    db: &Db,
-    search: &Statement,
-    change: &Statement,
-    until: Timestamp,
-    params: Params<'_>,
-) -> Result<Vec<Row>> {
-    let found = db.rows(By::Server, search, &[&until, &int(JOBS_AT_ONCE)]).await?;
-    let mut accounts: BTreeMap<i64, Vec<&[u8]>> = BTreeMap::new();
-    for row in &found {
-        let names = accounts.entry(column(row, "account_id")?).or_default();
-        names.push(column(row, "name_digest")?);
-    }
-    let mut changed = Vec::new();
-    for (account, names) in &accounts {
-        let params = [&[account as _, names as _, &until as _], params].concat();
-        changed.extend(db.rows(By::Server, change, &params).await?);
-    }
-    Ok(changed)
 }

@@ -3,6 +3,7 @@
 //! Each method is one statement and one transaction, and none is open while a provider works.
 //! A job is due by the clock of the server that asks.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -22,6 +23,7 @@ use crate::domain::{
     AccountId, Caller, GenerationRequest, JobKey, JobRecord, JobState, NewJob, ProviderTicket,
     Reserved,
 };
+use crate::limits::JOBS_AT_ONCE;
 use crate::store::{JobStore, Result, StoreError};
 
 /// The columns that [`job_or_none`] reads, of a table or subquery `j`.
@@ -195,6 +197,29 @@ pub(super) async fn rows_of_job(
     let name = &JobKey::name_digest(&job.client_job_id)[..];
     let params = [&[&job.account.0 as _, &name as _], params].concat();
     db.rows(By::Server, statement, &params).await
+}
+
+/// Changes the jobs that `search` finds until this time, account by account. `change` has account,
+/// names and time before the other parameters.
+pub(super) async fn change_found(
+    db: &Db,
+    search: &Statement,
+    change: &Statement,
+    until: Timestamp,
+    params: Params<'_>,
+) -> Result<Vec<Row>> {
+    let found = db.rows(By::Server, search, &[&until, &int(JOBS_AT_ONCE)]).await?;
+    let mut accounts: BTreeMap<i64, Vec<&[u8]>> = BTreeMap::new();
+    for row in &found {
+        let names = accounts.entry(column(row, "account_id")?).or_default();
+        names.push(column(row, "name_digest")?);
+    }
+    let mut changed = Vec::new();
+    for (account, names) in &accounts {
+        let params = [&[account as _, names as _, &until as _], params].concat();
+        changed.extend(db.rows(By::Server, change, &params).await?);
+    }
+    Ok(changed)
 }
 
 pub(super) fn random_id() -> Uuid {
