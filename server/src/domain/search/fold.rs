@@ -90,20 +90,34 @@ fn fold_any(text: &str, out: &mut String) {
     out.extend(plain.nfc());
 }
 
+/// Bytes that are looked at together.
+const BLOCK: usize = 16;
+
+/// How many bytes at the beginning are ASCII, in whole blocks.
+fn ascii_length(bytes: &[u8]) -> usize {
+    bytes.chunks(BLOCK).take_while(|block| block.is_ascii()).map(<[u8]>::len).sum()
+}
+
 /// Appends a text, folded.
 pub(super) fn fold(text: &str, out: &mut String) {
-    let mut letter_out = out.len();
-    if text.is_ascii() {
-        out.push_str(text);
-        out[letter_out..].make_ascii_lowercase();
-        return;
-    }
     let table = &**TABLE;
     let folded = |c: char| table.get(c as usize).copied().unwrap_or(Folded::Else);
     // Where the last letter is, in both texts, and the class of the last mark after it.
-    let (mut letter, mut last_class) = (0, 0);
-    let mut chars = text.chars();
+    let (mut letter, mut letter_out, mut last_class) = (0, out.len(), 0);
+    let (mut chars, mut next_block) = (text.chars(), 0);
     loop {
+        let at = text.len() - chars.as_str().len();
+        if at >= next_block {
+            let length = ascii_length(&text.as_bytes()[at..]);
+            let (begin, end) = (out.len(), at + length);
+            next_block = end + BLOCK;
+            if length > 0 {
+                out.push_str(&text[at..end]);
+                out[begin..].make_ascii_lowercase();
+                (letter, letter_out, last_class) = (end - 1, out.len() - 1, 0);
+                chars = text[end..].chars();
+            }
+        }
         let at = text.len() - chars.as_str().len();
         let Some(c) = chars.next() else { return };
         match folded(c) {
@@ -181,7 +195,9 @@ mod tests {
             text in "[a-cÀ-ſ\u{300}-\u{33f}ßｦ-ﾟか-が\u{3099}\u{1100}-\u{1112}\u{1161}-\u{1163}\u{11a8}-\u{11aa}각-갛\u{905}-\u{94d}\u{9be}-\u{9d7}\u{e31}-\u{e4d}\u{1025}-\u{103a}\u{1780}-\u{17d3}\u{f71}-\u{f80}ﬀ-ﬆ①-⑨😀👩\u{200d}\u{fe0f}\u{1d15e}]{0,12}",
             any in any::<String>(),
         ) {
-            for text in [&text, &any] {
+            let ascii = "Letters in SEVERAL blocks, with more";
+            let long = format!("{ascii}{text}{ascii}{any}{ascii}");
+            for text in [&text, &any, &long] {
                 let mut whole = String::new();
                 fold_any(text, &mut whole);
                 prop_assert_eq!(folded(text), &*whole);
