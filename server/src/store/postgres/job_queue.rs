@@ -9,6 +9,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures::FutureExt as _;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 use tokio::time::{sleep, timeout};
@@ -88,10 +89,8 @@ statements! {
          ORDER BY j.updated_at LIMIT $2";
     /// Of the jobs `$2` of an account, those that ended long ago still.
     idempotent DELETE_ENDED "jobs.delete_ended"
-        "DELETE FROM job j
-         WHERE j.account_id = $1 AND j.name_digest = ANY ($2::bytea[])
-             AND j.state IN ('completed', 'failed') AND j.updated_at <= $3
-         RETURNING true";
+        "DELETE FROM job j WHERE j.account_id = $1 AND j.name_digest = ANY ($2::bytea[])
+             AND j.state IN ('completed', 'failed') AND j.updated_at <= $3 RETURNING true";
     idempotent RENEW "jobs.renew"
         "WITH queued AS (
              UPDATE job j SET claimable_at = $4
@@ -124,8 +123,7 @@ statements! {
         { later = later!("$4", "j.updated_at") };
     /// A job that the provider never accepted has no output, so its request is not found here.
     read_only REQUEST "jobs.request"
-        "SELECT request FROM job
-         WHERE account_id = $1 AND name_digest = $2 AND fence = $3
+        "SELECT request FROM job WHERE account_id = $1 AND name_digest = $2 AND fence = $3
              AND state IN ('queued', 'in_progress')";
     /// Locks the job first: of two concurrent ends the second finds no fence. Then locks the vault
     /// against deletion until the prompt is in it; a vault whose deletion commits first is replaced
@@ -150,8 +148,7 @@ statements! {
          ended AS (
              UPDATE job j SET state = 'completed', prompt_id = saved.id, vault_id = target.id,
                  claimable_at = NULL, fence = NULL, updated_at = {later}
-             FROM target, saved
-             WHERE j.account_id = $1 AND j.name_digest = $2
+             FROM target, saved WHERE j.account_id = $1 AND j.name_digest = $2
              RETURNING j.name_digest
          ), {LEAVE_QUEUE}
          SELECT saved.id FROM leased LEFT JOIN saved ON true"
@@ -167,9 +164,6 @@ statements! {
         { later = later!("$4", "j.updated_at") };
 }
 
-/// The reason of a failed job whose row does not decode.
-const UNREADABLE: &str = "the stored request cannot be read";
-
 #[async_trait]
 impl JobQueue for PostgresStore {
     async fn claim_job(&self, lease: Duration, turn: &Turn) -> Result<Option<Claim>> {
@@ -180,10 +174,10 @@ impl JobQueue for PostgresStore {
             let params: Params<'_> = &[&now, &until, &turn.after.0, &except];
             let next = self.db.rows(By::Server, &NEXT, params).await?;
             let Some(next) = next.first() else { return Ok(None) };
-            let account = AccountId(column(next, "account_id")?);
-            let due_at: Timestamp = column(next, "due_at")?;
+            let (account, due_at): (i64, _) =
+                (column(next, "account_id")?, column(next, "due_at")?);
             let (name, fence) = (column::<&[u8]>(next, "name_digest")?, random_id());
-            let params: Params<'_> = &[&account.0, &name, &fence, &until, &now];
+            let params: Params<'_> = &[&account, &name, &fence, &until, &now];
             let rows = self.db.rows(By::Server, &CLAIM, params).await?;
             let Some(row) = rows.first() else { continue };
             let lease = Lease { job: job_key(row)?, fence: fence.as_u128() };
@@ -199,7 +193,7 @@ impl JobQueue for PostgresStore {
             };
             // Left as it is, it would be due again after each lease, before all younger jobs.
             tracing::error!(job = ?lease.job, error, "a stored job cannot be read and is failed");
-            match self.fail_job(&lease, UNREADABLE).await {
+            match self.fail_job(&lease, "the stored request cannot be read").await {
                 Ok(()) | Err(StoreError::LeaseLost) => {}
                 Err(error) => return Err(error),
             }
@@ -219,8 +213,7 @@ impl JobQueue for PostgresStore {
     }
 
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()> {
-        let until = after(self.db.now(), lasting);
-        fenced(&self.db, &RENEW, lease, &[&until]).await.map(drop)
+        fenced(&self.db, &RENEW, lease, &[&after(self.db.now(), lasting)]).await.map(drop)
     }
 
     async fn note_job(
@@ -242,10 +235,7 @@ impl JobQueue for PostgresStore {
         let params: Params<'_> = &[&now, &after(now, pause), &keeps, &has_failed, &has_begun];
         fenced(&self.db, &RELEASE, lease, params).await?;
         let jobs_changed = self.jobs_changed.clone();
-        tokio::spawn(async move {
-            sleep(pause).await;
-            jobs_changed.notify_one();
-        });
+        tokio::spawn(sleep(pause).map(move |()| jobs_changed.notify_one()));
         Ok(())
     }
 
@@ -258,8 +248,7 @@ impl JobQueue for PostgresStore {
         let mut values = values_of_one(&prompt, self.db.now());
         values.push(Box::new(Json(&*prompt.images)));
         let row = fenced(&self.db, &COMPLETE, lease, &refs(&values)).await?;
-        let prompt: Option<i64> = column(&row, "id")?;
-        prompt.map(PromptId::new).ok_or(StoreError::UnknownVault)
+        column::<Option<_>>(&row, "id")?.map(PromptId::new).ok_or(StoreError::UnknownVault)
     }
 
     async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()> {
