@@ -1,7 +1,6 @@
 //! What went wrong: for people, with what to do next, and as an exit code.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io, path::Path};
 
 use promptarium::Error;
 
@@ -16,25 +15,25 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    const fn new(code: u8, text: String) -> Self {
-        Self { code, text, hint: None }
+    fn new(code: u8, text: impl Into<String>) -> Self {
+        Self { code, text: text.into(), hint: None }
     }
 
     pub(crate) fn failed(text: impl Into<String>) -> Self {
-        Self::new(1, text.into())
+        Self::new(1, text)
     }
 
     /// The command line or a value in it is wrong.
     pub(crate) fn usage(text: impl Into<String>) -> Self {
-        Self::new(2, text.into())
+        Self::new(2, text)
     }
 
     pub(crate) fn absent(text: impl Into<String>) -> Self {
-        Self::new(4, text.into())
+        Self::new(4, text)
     }
 
     pub(crate) fn interrupted(text: impl Into<String>) -> Self {
-        Self::new(130, text.into())
+        Self::new(130, text)
     }
 
     /// What to do next.
@@ -44,7 +43,7 @@ impl Failure {
     }
 
     /// A file that cannot be read or written.
-    pub(crate) fn file(path: impl AsRef<std::path::Path>) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn file(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::failed(format!("{}: {error}", path.as_ref().display()))
     }
 }
@@ -53,36 +52,29 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let unreachable = error.is_connect() || error.is_timeout() || error.is_transport();
         let code = if unreachable { 3 } else { 1 + 3 * u8::from(error.is_not_found()) };
-        let hint = if let Some(job) = error.job_id().filter(|_| error.is_outcome_unknown()) {
-            Some(format!(
-                "ask for the job before you pay again: promptarium generate --resume {job}"
-            ))
-        } else if error.is_unauthorized() {
-            Some(
-                "the key is not valid, or may not write; log in again: promptarium login URL"
-                    .into(),
-            )
-        } else if unreachable {
-            Some(
-                "is the server running, and its address right? promptarium login URL sets it"
-                    .into(),
-            )
-        } else if error.is_other_status() || error.is_decode() {
-            Some("is the address that of the API? It usually ends in /api/v1".into())
-        } else if error.is_rate_limited() {
-            Some("wait a moment and try again".into())
-        } else {
-            None
-        };
-        Self { code, text: error.to_string(), hint }
+        let failure = Self::new(code, error.to_string());
+        if let Some(job) = error.job_id().filter(|_| error.is_outcome_unknown()) {
+            return failure
+                .hint(format!("it may be paid; ask: promptarium generate --resume {job}"));
+        }
+        match () {
+            () if error.is_unauthorized() => failure
+                .hint("the key is wrong or may not write; promptarium login URL takes another"),
+            () if unreachable => {
+                failure.hint("is the server running? promptarium login URL sets its address")
+            }
+            () if error.is_other_status() || error.is_decode() => {
+                failure.hint("does the address end in /api/v1?")
+            }
+            () => failure,
+        }
     }
 }
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         // Whoever reads the output has seen enough.
-        let code = u8::from(error.kind() != io::ErrorKind::BrokenPipe);
-        Self::new(code, error.to_string())
+        Self::new(u8::from(error.kind() != io::ErrorKind::BrokenPipe), error.to_string())
     }
 }
 

@@ -49,49 +49,38 @@ fn main() -> ExitCode {
 
 async fn run(Arguments { json, command }: Arguments) -> Result {
     let output = Output { json };
+    let client = || config::client();
     match command {
-        Command::Login { url } => return config::login(&url).await,
-        Command::Logout => return config::logout(),
-        Command::Completions { shell } => return completions(shell),
-        Command::Man => return manual(),
-        _ => {}
-    }
-    let client = &config::client()?;
-    match command {
-        Command::Ls { selection } => prompts::ls(client, output, selection).await,
+        Command::Login { url } => config::login(&url).await,
+        Command::Logout => config::logout(),
+        Command::Ls(selection) => prompts::list(&client()?, output, None, selection).await,
         Command::Search { words, selection } => {
-            prompts::search(client, output, &words, selection).await
+            prompts::list(&client()?, output, Some(words.join(" ")), selection).await
         }
-        Command::Show { text, raw } => prompts::show(client, output, &text, raw).await,
-        Command::Copy { text } => prompts::copy(client, output, &text).await,
+        Command::Show { text, raw } => prompts::show(&client()?, output, &text, raw).await,
+        Command::Copy(text) => prompts::copy(&client()?, output, &text).await,
         Command::New { title, text, fields } => {
-            prompts::new(client, output, title, text, fields).await
+            prompts::new(&client()?, output, title, text, fields).await
         }
         Command::Edit { prompt, from } => {
-            edit::edit(client, output, &prompt, from.as_deref()).await
+            edit::edit(&client()?, output, &prompt, from.as_deref()).await
         }
-        Command::Rm { prompts, yes } => prompts::rm(client, output, &prompts, yes).await,
-        Command::Vault(command) => vaults::run(client, output, command).await,
-        Command::Upload { files } => media::upload(client, output, &files).await,
-        Command::Generate(arguments) => media::generate(client, output, arguments).await,
+        Command::Rm { prompts, yes } => prompts::rm(&client()?, output, &prompts, yes).await,
+        Command::Vault(command) => vaults::run(&client()?, output, command).await,
+        Command::Upload { files } => media::upload(&client()?, output, &files).await,
+        Command::Generate(arguments) => media::generate(&client()?, output, arguments).await,
         Command::Export { folder, vault, delete } => {
-            export::export(client, output, &folder, vault.as_deref(), delete).await
+            export::export(&client()?, output, &folder, vault.as_deref(), delete).await
         }
-        Command::Import { path, yes, vault, model, again } => {
-            let options = import::Options { yes, vault, model, again };
-            import::import(client, output, &path, options).await
+        Command::Import(arguments) => import::import(&client()?, output, &arguments).await,
+        Command::Mcp(options) => mcp::run(&client()?, options).await,
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "promptarium", &mut script);
+            print(&String::from_utf8_lossy(&script))
         }
-        Command::Mcp(options) => mcp::run(client, options).await,
-        Command::Login { .. } | Command::Logout | Command::Completions { .. } | Command::Man => {
-            Ok(())
-        }
+        Command::Man => manual(),
     }
-}
-
-fn completions(shell: clap_complete::Shell) -> Result {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "promptarium", &mut script);
-    print(&String::from_utf8_lossy(&script))
 }
 
 /// The manual page: of the program, then of each command.

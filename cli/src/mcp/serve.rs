@@ -67,8 +67,10 @@ pub(super) struct Changes {
     library: Library,
     interval: Duration,
     wait: Duration,
-    seen: Option<Vec<(PromptId, Timestamp)>>,
+    seen: Option<State>,
 }
+
+type State = Vec<(PromptId, Timestamp)>;
 
 impl Library {
     /// The changes from now on, if they are watched.
@@ -78,28 +80,22 @@ impl Library {
         Some(Changes { library: self.clone(), interval, wait: interval, seen })
     }
 
-    async fn state(&self) -> Option<Vec<(PromptId, Timestamp)>> {
+    async fn state(&self) -> Option<State> {
         let page = self.offered(None).await.ok()?;
         Some(page.items.iter().map(|prompt| (prompt.id, prompt.updated_at)).collect())
     }
 }
 
 impl Changes {
-    /// Waits for a change; longer and longer while there is none, up to eight times the interval.
-    /// `false` if nobody is there any more.
-    pub(super) async fn next(&mut self, is_closed: impl Fn() -> bool + Send) -> bool {
-        loop {
-            sleep(self.wait).await;
-            if is_closed() {
-                return false;
-            }
-            let state = self.library.state().await;
-            if state.is_some() && state != self.seen {
-                self.seen = state;
-                self.wait = self.interval;
-                return true;
-            }
-            self.wait = (self.wait * 3 / 2).min(self.interval * 8);
-        }
+    /// Waits, and says whether there is a change; the longer there is none the longer it waits, up to
+    /// eight times the interval.
+    pub(super) async fn next(&mut self) -> bool {
+        sleep(self.wait).await;
+        let state = self.library.state().await;
+        let has_changed = state.is_some() && state != self.seen;
+        self.wait =
+            if has_changed { self.interval } else { (self.wait * 3 / 2).min(self.interval * 8) };
+        self.seen = state.or(self.seen.take());
+        has_changed
     }
 }
