@@ -9,7 +9,7 @@ use promptarium::Client;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{FAILED, Failure, INTERRUPTED, Result, USAGE};
 use crate::output::{can_ask, note};
 
 #[derive(Serialize, Deserialize)]
@@ -24,7 +24,7 @@ struct Stored {
 fn folder(variable: &str, in_home: &str, name: &str) -> Result<PathBuf> {
     let set = env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
     let parent = set.or_else(|| Some(env::home_dir()?.join(in_home)));
-    let missing = || Failure::failed(format!("there is no home folder; set {variable}"));
+    let missing = || Failure::new(FAILED, format!("there is no home folder; set {variable}"));
     let folder = parent.ok_or_else(missing)?.join("promptarium").join(name);
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -53,17 +53,18 @@ pub(crate) fn client() -> Result<Client> {
     }
     let file = config_file()?;
     let stored: Stored = match fs::read(&file) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .map_err(|_| Failure::failed(format!("{} is damaged", file.display())).hint(HINT))?,
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| {
+            Failure::new(FAILED, format!("{} is damaged", file.display())).hint(HINT)
+        })?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(Failure::usage("not logged in").hint(HINT));
+            return Err(Failure::new(USAGE, "not logged in").hint(HINT));
         }
         Err(error) => return Err(Failure::file(&file)(error)),
     };
     // A key is sent to no other address than the one that it was entered for.
     if key.is_none() && url.as_ref().is_some_and(|url| *url != stored.base_url) {
         let text = "PROMPTARIUM_BASE_URL is not the address of the stored key";
-        return Err(Failure::usage(text).hint("set PROMPTARIUM_API_KEY too"));
+        return Err(Failure::new(USAGE, text).hint("set PROMPTARIUM_API_KEY too"));
     }
     connect(&url.unwrap_or(stored.base_url), &key.unwrap_or(stored.api_key))
 }
@@ -71,7 +72,7 @@ pub(crate) fn client() -> Result<Client> {
 fn connect(url: &str, key: &str) -> Result<Client> {
     let agent = concat!("promptarium-cli/", env!("CARGO_PKG_VERSION"));
     let builder = Client::builder().base_url(url).api_key(key).user_agent(agent);
-    builder.build().map_err(|error| Failure::usage(error.to_string()).hint(HINT))
+    builder.build().map_err(|error| Failure::new(USAGE, error.to_string()).hint(HINT))
 }
 
 /// Asks for the key, checks it, and keeps it.
@@ -112,7 +113,8 @@ fn base_url(address: &str) -> Result<String> {
     } else {
         "https://"
     };
-    let wrong = |error| Failure::usage(format!("URL: \"{address}\" is not an address: {error}"));
+    let wrong =
+        |error| Failure::new(USAGE, format!("URL: \"{address}\" is not an address: {error}"));
     let mut url = Url::parse(&format!("{scheme}{address}")).map_err(wrong)?;
     if url.path() == "/" {
         url.set_path("/api/v1");
@@ -131,14 +133,14 @@ async fn ask_for_key(base_url: &str) -> Result<String> {
             _ = tokio::signal::ctrl_c() => {
                 // The terminal would stay without echo.
                 let _ = std::process::Command::new("stty").arg("echo").status();
-                return Err(Failure::interrupted("interrupted"));
+                return Err(Failure::new(INTERRUPTED, "interrupted"));
             }
         }
     } else {
         io::stdin().read_line(&mut key)?;
     }
     match key.trim() {
-        "" => Err(Failure::usage("no key was entered").hint("keys are made in the dashboard")),
+        "" => Err(Failure::new(USAGE, "no key was entered").hint("keys are made in the dashboard")),
         key => Ok(key.to_owned()),
     }
 }

@@ -7,21 +7,17 @@ use std::{env, fs};
 use promptarium::{Client, Prompt};
 
 use crate::document::Document;
-use crate::failure::{Failure, Result};
+use crate::failure::{FAILED, Failure, Result, USAGE};
 use crate::find;
-use crate::output::{Output, can_ask, confirm, note};
+use crate::output::{App, can_ask, confirm, note};
 
-pub(crate) async fn edit(
-    client: &Client,
-    output: Output,
-    name: &str,
-    from: Option<&Path>,
-) -> Result {
+pub(crate) async fn edit(app: &App, name: &str, from: Option<&Path>) -> Result {
+    let client = &app.client;
     let old = find::prompt(client, name).await?;
     let prompt = match from {
         Some(path) => {
             let file = fs::read_to_string(path).map_err(Failure::file(path))?;
-            let document = Document::parse(&file).map_err(Failure::usage)?;
+            let document = Document::parse(&file)?;
             store(client, &old, document).await?
         }
         None if can_ask() => {
@@ -35,11 +31,11 @@ pub(crate) async fn edit(
             in_editor(&Document::new(&old, &[]), save).await?
         }
         None => {
-            let failure = Failure::usage("an editor needs a terminal");
+            let failure = Failure::new(USAGE, "an editor needs a terminal");
             return Err(failure.hint("promptarium edit PROMPT --from FILE needs none"));
         }
     };
-    output.item(&prompt, &format!("{}\n", prompt.id))
+    app.item(&prompt, &format!("{}\n", prompt.id))
 }
 
 /// Changes what differs.
@@ -71,9 +67,9 @@ pub(crate) async fn in_editor(
     ignoring.abort();
     let after = fs::read_to_string(&path)?;
     if after == before {
-        return edited.and(Err(Failure::failed("nothing was changed")));
+        return edited.and(Err(Failure::new(FAILED, "nothing was changed")));
     }
-    let stored = match edited.and_then(|()| Document::parse(&after).map_err(Failure::failed)) {
+    let stored = match edited.and_then(|()| Document::parse(&after)) {
         Ok(document) => store(document).await,
         Err(failure) => Err(failure),
     };
@@ -97,5 +93,6 @@ fn run_editor(path: &Path) -> Result {
         Ok(status) => status.to_string(),
         Err(error) => error.to_string(),
     };
-    Err(Failure::failed(format!("{editor}: {problem}")).hint("EDITOR names the program to use"))
+    Err(Failure::new(FAILED, format!("{editor}: {problem}"))
+        .hint("EDITOR names the program to use"))
 }

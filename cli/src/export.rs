@@ -4,32 +4,27 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use promptarium::{Client, PromptId};
+use promptarium::PromptId;
 use serde_json::json;
 use slug::slugify;
 
 use crate::document::Document;
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, USAGE};
 use crate::find;
-use crate::output::{Output, note, progress};
+use crate::output::{App, note, progress};
 
 /// Names the library that a folder was exported from, where the ids in its files are valid.
 pub(crate) const ORIGIN: &str = ".promptarium";
 
-pub(crate) async fn export(
-    client: &Client,
-    output: Output,
-    folder: &Path,
-    vault: Option<&str>,
-    delete: bool,
-) -> Result {
+pub(crate) async fn export(app: &App, folder: &Path, vault: Option<&str>, delete: bool) -> Result {
+    let client = &app.client;
     let vault = find::vault_id(client, vault).await?;
     fs::create_dir_all(folder).map_err(Failure::file(folder))?;
     let origin = folder.join(ORIGIN);
     match fs::read_to_string(&origin) {
         Ok(url) if url.trim() != client.base_url() => {
             let text = format!("{} is an export of {}", folder.display(), url.trim());
-            return Err(Failure::usage(text).hint("choose another folder"));
+            return Err(Failure::new(USAGE, text).hint("choose another folder"));
         }
         _ => write(&origin, &format!("{}\n", client.base_url()))?,
     }
@@ -62,7 +57,7 @@ pub(crate) async fn export(
     }
     let (total, deleted) = (bar.position(), files.len());
     let counts = json!({ "prompts": total, "written": written, "deleted": deleted });
-    output.item(&counts, &format!("{total} prompts: {written} files written, {deleted} deleted\n"))
+    app.item(&counts, &format!("{total} prompts: {written} files written, {deleted} deleted\n"))
 }
 
 /// The files of an earlier export, by the id at the end of their names.

@@ -1,6 +1,7 @@
 //! What went wrong: for people, with what to do next, and as an exit code.
 
-use std::{fmt, io, path::Path};
+use std::path::Path;
+use std::{fmt, io};
 
 use promptarium::Error;
 
@@ -14,26 +15,15 @@ pub(crate) struct Failure {
     hint: Option<String>,
 }
 
+/// The exit codes; 3 is for a server that cannot be reached.
+pub(crate) const FAILED: u8 = 1;
+pub(crate) const USAGE: u8 = 2;
+pub(crate) const ABSENT: u8 = 4;
+pub(crate) const INTERRUPTED: u8 = 130;
+
 impl Failure {
-    fn new(code: u8, text: impl Into<String>) -> Self {
+    pub(crate) fn new(code: u8, text: impl Into<String>) -> Self {
         Self { code, text: text.into(), hint: None }
-    }
-
-    pub(crate) fn failed(text: impl Into<String>) -> Self {
-        Self::new(1, text)
-    }
-
-    /// The command line or a value in it is wrong.
-    pub(crate) fn usage(text: impl Into<String>) -> Self {
-        Self::new(2, text)
-    }
-
-    pub(crate) fn absent(text: impl Into<String>) -> Self {
-        Self::new(4, text)
-    }
-
-    pub(crate) fn interrupted(text: impl Into<String>) -> Self {
-        Self::new(130, text)
     }
 
     /// What to do next.
@@ -44,30 +34,31 @@ impl Failure {
 
     /// A file that cannot be read or written.
     pub(crate) fn file(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
-        move |error| Self::failed(format!("{}: {error}", path.as_ref().display()))
+        move |error| Self::new(FAILED, format!("{}: {error}", path.as_ref().display()))
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let unreachable = error.is_connect() || error.is_timeout() || error.is_transport();
-        let code = if unreachable { 3 } else { 1 + 3 * u8::from(error.is_not_found()) };
-        let failure = Self::new(code, error.to_string());
-        if let Some(job) = error.job_id().filter(|_| error.is_outcome_unknown()) {
-            return failure
-                .hint(format!("it may be paid; ask: promptarium generate --resume {job}"));
-        }
-        match () {
-            () if error.is_unauthorized() => failure
-                .hint("the key is wrong or may not write; promptarium login URL takes another"),
-            () if unreachable => {
-                failure.hint("is the server running? promptarium login URL sets its address")
+        // Lists are always there.
+        let is_wrong_path = error.path_template().is_some_and(|path| !path.contains('{'));
+        let is_wrong_url =
+            error.is_not_found() && is_wrong_path || error.is_other_status() || error.is_decode();
+        let job = error.job_id().filter(|_| error.is_outcome_unknown());
+        let (code, hint) = match job {
+            Some(job) => (FAILED, format!("it may be paid: promptarium generate --resume {job}")),
+            None if unreachable => {
+                (3, "is the server running? promptarium login URL sets it".into())
             }
-            () if error.is_other_status() || error.is_decode() => {
-                failure.hint("does the address end in /api/v1?")
+            None if is_wrong_url => (FAILED, "does the address end in /api/v1?".into()),
+            None if error.is_unauthorized() => {
+                (FAILED, "the key is wrong or may not write: promptarium login URL".into())
             }
-            () => failure,
-        }
+            None if error.is_not_found() => (ABSENT, String::new()),
+            None => (if error.is_invalid() { USAGE } else { FAILED }, String::new()),
+        };
+        Self { code, text: error.to_string(), hint: Some(hint).filter(|hint| !hint.is_empty()) }
     }
 }
 

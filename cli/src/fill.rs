@@ -1,12 +1,11 @@
 //! Texts and values from the command line, from files and from standard input.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
+use std::{fs, io};
 
 use promptarium::Prompt;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, USAGE};
 use crate::output::{ask, can_ask};
 
 /// The text of an argument: itself, `@FILE`, or `-` for standard input.
@@ -21,7 +20,7 @@ pub(crate) fn text(argument: &str) -> Result<String> {
 /// The value of `--set name=value`.
 fn value(pair: &String) -> Result<(String, String)> {
     let Some((name, value)) = pair.split_once('=') else {
-        return Err(Failure::usage(format!("--set: \"{pair}\" has no \"=\"; use NAME=VALUE")));
+        return Err(Failure::new(USAGE, format!("--set: \"{pair}\" has no \"=\"; use NAME=VALUE")));
     };
     // A file ends with a line break that nobody means.
     Ok((name.trim().to_owned(), text(value)?.trim_end_matches(['\r', '\n']).to_owned()))
@@ -34,7 +33,8 @@ pub(crate) fn filled(prompt: &Prompt, set: &[String]) -> Result<String> {
     let variables = prompt.variables();
     if let Some(unknown) = values.keys().find(|name| variables.iter().all(|it| it.name != **name)) {
         let names: Vec<_> = variables.iter().map(|variable| &*variable.name).collect();
-        let failure = Failure::usage(format!("--set: the prompt has no variable \"{unknown}\""));
+        let failure =
+            Failure::new(USAGE, format!("--set: the prompt has no variable \"{unknown}\""));
         return Err(failure.hint(format!("its variables: {}", names.join(", "))));
     }
     // Standard input cannot be asked if it was a value.
@@ -52,7 +52,7 @@ pub(crate) fn filled(prompt: &Prompt, set: &[String]) -> Result<String> {
     match &*prompt.missing(|name| values.contains_key(name)) {
         [] => Ok(prompt.filled(|name| values.get(name))),
         missing => {
-            let failure = Failure::usage(format!("no value for {}", missing.join(", ")));
+            let failure = Failure::new(USAGE, format!("no value for {}", missing.join(", ")));
             Err(failure
                 .hint("add --set \"NAME=VALUE\" for each, or --raw to show the text as it is"))
         }

@@ -5,7 +5,7 @@ use futures::{Stream, StreamExt as _, TryStreamExt as _, stream};
 use promptarium::{Client, Cursor, Error, Page, Prompt, PromptId, PromptType, Vault, VaultId};
 use serde::Deserialize;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{ABSENT, Failure, Result, USAGE};
 
 /// The vault with this id or name.
 pub(crate) async fn vault(client: &Client, name: &str) -> Result<Vault> {
@@ -46,8 +46,8 @@ fn one<T>(mut found: Vec<T>, id: fn(&T) -> i64, what: &str, hint: &str) -> Resul
     let ids: Vec<_> = found.iter().map(|it| id(it).to_string()).collect();
     match found.pop() {
         Some(one) if found.is_empty() => Ok(one),
-        None => Err(Failure::absent(format!("there is no {what}")).hint(hint)),
-        Some(_) => Err(Failure::usage(format!("there is more than one {what}"))
+        None => Err(Failure::new(ABSENT, format!("there is no {what}")).hint(hint)),
+        Some(_) => Err(Failure::new(USAGE, format!("there is more than one {what}"))
             .hint(format!("give one of the ids: {}", ids.join(", ")))),
     }
 }

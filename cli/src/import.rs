@@ -16,9 +16,9 @@ use crate::config::state_folder;
 use crate::document::Document;
 use crate::edit;
 use crate::export::ORIGIN;
-use crate::failure::{Failure, Result};
+use crate::failure::{FAILED, Failure, Result};
 use crate::media::digest;
-use crate::output::{Output, confirm, note, one_line, progress};
+use crate::output::{App, confirm, note, one_line, progress};
 
 /// Requests at the same time.
 const AT_ONCE: usize = 8;
@@ -54,8 +54,8 @@ struct Plan {
     left_out: Vec<String>,
 }
 
-pub(crate) async fn import(client: &Client, output: Output, arguments: &Import) -> Result {
-    let Plan { documents, unchanged, left_out } = plan(client, arguments).await?;
+pub(crate) async fn import(app: &App, arguments: &Import) -> Result {
+    let Plan { documents, unchanged, left_out } = plan(&app.client, arguments).await?;
     let changed = documents.iter().filter(|(_, old)| old.is_some()).count();
     let new = documents.len() - changed;
     note(format!("{new} new prompts, {changed} changed, {unchanged} unchanged"));
@@ -69,15 +69,16 @@ pub(crate) async fn import(client: &Client, output: Output, arguments: &Import) 
         true => Vec::new(),
         false => {
             confirm(arguments.yes, "Go on?")?;
-            store(client, arguments, &documents).await?
+            store(&app.client, arguments, &documents).await?
         }
     };
     let (failed, left_out) = (failures.len(), left_out.len());
     let counts = json!({ "new": new, "changed": changed, "unchanged": unchanged,
         "leftOut": left_out, "failed": failed });
-    output.item(&counts, &format!("{} prompts are stored\n", documents.len() - failed))?;
+    app.item(&counts, &format!("{} prompts are stored\n", documents.len() - failed))?;
     let Some(first) = failures.first() else { return Ok(()) };
-    let failure = Failure::failed(format!("{failed} prompts are not stored; the first: {first}"));
+    let failure =
+        Failure::new(FAILED, format!("{failed} prompts are not stored; the first: {first}"));
     Err(failure.hint("the same command goes on with what is missing"))
 }
 
@@ -186,30 +187,26 @@ async fn known(client: &Client, folder: &Path) -> Result<HashMap<PromptId, Promp
     }
 }
 
-/// Why a document cannot be stored.
-fn check(
-    document: &Document,
-    old: Option<&Prompt>,
-    has_model: bool,
-) -> std::result::Result<(), String> {
+/// Whether a document can be stored.
+fn check(document: &Document, old: Option<&Prompt>, has_model: bool) -> Result {
+    let no = |text: String| Err(Failure::new(FAILED, text));
     for (what, text, allowed) in [
         ("text", &document.text, limits::PROMPT_TEXT_CHARS),
         ("title", &document.title, limits::PROMPT_TITLE_CHARS),
     ] {
         let (count, most) = (text.chars().count(), allowed.end());
         if !allowed.contains(&count) {
-            return Err(format!("the {what} has {count} characters; it needs 1 to {most}"));
+            return no(format!("the {what} has {count} characters; it needs 1 to {most}"));
         }
     }
-    let is_text = document.prompt_type() == PromptType::Text;
-    let is_old = |old: &Prompt| document.updated_at.is_some_and(|time| time != old.updated_at);
+    let (kind, time) = (document.prompt_type(), document.updated_at);
     match old {
-        _ if !PromptType::KNOWN.contains(&document.prompt_type()) => {
-            Err(format!("there is no type \"{}\"", document.prompt_type()))
+        _ if !PromptType::KNOWN.contains(&kind) => no(format!("there is no type \"{kind}\"")),
+        None if kind != PromptType::Text && !has_model => {
+            no("image and video prompts need --model".into())
         }
-        None if !is_text && !has_model => Err("image and video prompts need --model".into()),
-        Some(old) if is_old(old) && !document.is_same(old) => {
-            Err("somebody has changed the prompt since the export".into())
+        Some(old) if time.is_some_and(|time| time != old.updated_at) && !document.is_same(old) => {
+            no("somebody has changed the prompt since the export".into())
         }
         _ => Ok(()),
     }

@@ -12,8 +12,9 @@ use promptarium::{Client, Page, Prompt, VaultId};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
     CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    ListResourcesResult as Resources, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -58,6 +59,7 @@ fn protocol_error(failure: impl Into<Failure>) -> ErrorData {
 
 type Answer<T> = std::result::Result<T, ErrorData>;
 type Request = RequestContext<RoleServer>;
+type Paged = Option<PaginatedRequestParams>;
 
 impl Library {
     /// The page at the cursor of the request, and the cursor of the next.
@@ -79,11 +81,7 @@ impl ServerHandler for Library {
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
     }
 
-    async fn list_prompts(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        _: Request,
-    ) -> Answer<ListPromptsResult> {
+    async fn list_prompts(&self, request: Paged, _: Request) -> Answer<ListPromptsResult> {
         let cursor = request.and_then(|request| request.cursor);
         let any = cursor.is_none().then(menu::any_prompt);
         let (prompts, next_cursor) = self.page(cursor).await?;
@@ -113,11 +111,7 @@ impl ServerHandler for Library {
         Ok(CompleteResult::new(info.map_err(|error| ErrorData::internal_error(error, None))?))
     }
 
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: Request,
-    ) -> Answer<ListToolsResult> {
+    async fn list_tools(&self, _: Paged, _: Request) -> Answer<ListToolsResult> {
         let tools = ListToolsResult::with_all_items(tools::all(self.options.write));
         Ok(tools.with_cache_scope(CacheScope::Private))
     }
@@ -130,16 +124,12 @@ impl ServerHandler for Library {
         self.call(request, context).await.map(Into::into)
     }
 
-    async fn list_resources(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        _: Request,
-    ) -> Answer<ListResourcesResult> {
+    async fn list_resources(&self, request: Paged, _: Request) -> Answer<Resources> {
         let (prompts, next_cursor) = self.page(request.and_then(|request| request.cursor)).await?;
         let pictures = prompts.iter().flat_map(|prompt| self.pictures(prompt)).collect();
-        let result = ListResourcesResult::with_all_items(pictures);
+        let result = Resources::with_all_items(pictures);
         let result = result.with_cache_scope(CacheScope::Private);
-        Ok(ListResourcesResult { next_cursor, ..result })
+        Ok(Resources { next_cursor, ..result })
     }
 
     async fn read_resource(

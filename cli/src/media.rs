@@ -13,22 +13,21 @@ use slug::slugify;
 
 use crate::args::Generate;
 use crate::config::state_folder;
-use crate::failure::{Failure, Result};
-use crate::fill;
-use crate::find;
-use crate::output::{Output, note, one_line, progress};
+use crate::failure::{Failure, INTERRUPTED, Result};
+use crate::output::{App, note, one_line, progress};
+use crate::{fill, find};
 
-pub(crate) async fn upload(client: &Client, output: Output, files: &[PathBuf]) -> Result {
+pub(crate) async fn upload(app: &App, files: &[PathBuf]) -> Result {
     for file in files {
         let bar = progress(Some(0), "{msg} [{bar:30}] {bytes} of {total_bytes}");
         bar.set_message(one_line(&file.display().to_string()));
-        let upload = client.uploads().image(&**file).on_progress(|progress| {
+        let upload = app.client.uploads().image(&**file).on_progress(|progress| {
             bar.set_length(progress.total);
             bar.set_position(progress.sent);
         });
         let image = upload.await?;
         bar.finish_and_clear();
-        output.item(&image, &format!("{}\n", image.url))?;
+        app.item(&image, &format!("{}\n", image.url))?;
     }
     Ok(())
 }
@@ -44,7 +43,8 @@ pub(crate) struct Order {
     pub(crate) vault: Option<VaultId>,
 }
 
-pub(crate) async fn generate(client: &Client, output: Output, arguments: Generate) -> Result {
+pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
+    let client = &app.client;
     let vault = find::vault_id(client, arguments.vault.as_deref()).await?;
     let Generate { resume, model, text, count, ratio, video, output: folder, .. } = arguments;
     let (id, job, name) = match (resume, model, text) {
@@ -64,7 +64,7 @@ pub(crate) async fn generate(client: &Client, output: Output, arguments: Generat
     let finished = finish(wait, &id).await?;
     let Some(folder) = folder else {
         let urls: String = finished.images().map(|image| format!("{}\n", image.url)).collect();
-        return output.item(&finished, &urls);
+        return app.item(&finished, &urls);
     };
     fs::create_dir_all(&folder).map_err(Failure::file(&folder))?;
     let name: String = slugify(name).chars().take(40).collect();
@@ -76,7 +76,7 @@ pub(crate) async fn generate(client: &Client, output: Output, arguments: Generat
         let id: String = stem.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
         let path = folder.join(format!("{name}-{id}.{extension}"));
         client.assets().download(&image.url).max_size(u64::MAX).save(&path).await?;
-        output.item(&path, &format!("{}\n", path.display()))?;
+        app.item(&path, &format!("{}\n", path.display()))?;
     }
     Ok(())
 }
@@ -113,7 +113,7 @@ async fn finish(wait: Wait<'_>, job: &JobId) -> Result<FinishedGeneration> {
     let ended = tokio::select! {
         ended = wait.send() => ended,
         _ = tokio::signal::ctrl_c() => {
-            let failure = Failure::interrupted(format!("interrupted; the job {job} goes on"));
+            let failure = Failure::new(INTERRUPTED, format!("interrupted; the job {job} goes on"));
             return Err(failure.hint(format!("promptarium generate --resume {job}")));
         }
     };

@@ -5,22 +5,24 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use console::{Alignment, Term, measure_text_width, pad_str, style, truncate_str};
 use indicatif::{ProgressBar, ProgressStyle};
+use promptarium::Client;
 use serde::Serialize;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{FAILED, Failure, Result, USAGE};
 
 /// A column of a table: its heading, and its cell for an item.
 pub(crate) type Column<T> = (&'static str, fn(&T) -> String);
 
-#[derive(Clone, Copy)]
-pub(crate) struct Output {
+/// What every command has: the library, and how results are printed.
+pub(crate) struct App {
+    pub(crate) client: Client,
     pub(crate) json: bool,
 }
 
-impl Output {
+impl App {
     /// Several items: a table, whose last column is cut to the width of the terminal, or a line for
     /// each.
-    pub(crate) fn list<T: Serialize>(self, items: &[T], columns: &[Column<T>]) -> Result {
+    pub(crate) fn list<T: Serialize>(&self, items: &[T], columns: &[Column<T>]) -> Result {
         if self.json {
             return items.iter().try_for_each(|item| self.item(item, ""));
         }
@@ -45,11 +47,12 @@ impl Output {
     }
 
     /// One item: this text, or JSON.
-    pub(crate) fn item(self, item: &impl Serialize, text: &str) -> Result {
+    pub(crate) fn item(&self, item: &impl Serialize, text: &str) -> Result {
         if !self.json {
             return print(&for_terminal(text));
         }
-        let line = serde_json::to_string(item).map_err(|it| Failure::failed(it.to_string()))?;
+        let line =
+            serde_json::to_string(item).map_err(|it| Failure::new(FAILED, it.to_string()))?;
         print(&(line + "\n"))
     }
 }
@@ -86,8 +89,10 @@ pub(crate) fn confirm(yes: bool, question: &str) -> Result {
         true if yes || ask(&format!("{question} [y/N] "))?.trim().eq_ignore_ascii_case("y") => {
             Ok(())
         }
-        true => Err(Failure::failed("nothing was done")),
-        false => Err(Failure::usage(format!("{question} Nobody can be asked here; add --yes"))),
+        true => Err(Failure::new(FAILED, "nothing was done")),
+        false => {
+            Err(Failure::new(USAGE, format!("{question} Nobody can be asked here; add --yes")))
+        }
     }
 }
 

@@ -4,15 +4,14 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use futures::{StreamExt as _, TryStreamExt as _};
-use promptarium::{Client, Prompt, PromptType};
+use promptarium::{Prompt, PromptType};
 
 use crate::args::{Fields, Filled, Selection};
 use crate::document::Document;
-use crate::edit;
-use crate::failure::{Failure, Result};
-use crate::fill;
+use crate::failure::{ABSENT, Failure, Result};
 use crate::find::{self, Place};
-use crate::output::{Column, Output, can_ask, confirm, note};
+use crate::output::{App, Column, can_ask, confirm, note};
+use crate::{edit, fill};
 
 const COLUMNS: [Column<Prompt>; 4] = [
     ("ID", |prompt| prompt.id.to_string()),
@@ -22,53 +21,48 @@ const COLUMNS: [Column<Prompt>; 4] = [
 ];
 
 /// Lists prompts: all, or those that have these words.
-pub(crate) async fn list(
-    client: &Client,
-    output: Output,
-    words: Option<String>,
-    selection: Selection,
-) -> Result {
-    let vault = find::vault_id(client, selection.vault.as_deref()).await?;
+pub(crate) async fn list(app: &App, words: Option<String>, selection: Selection) -> Result {
+    let vault = find::vault_id(&app.client, selection.vault.as_deref()).await?;
     let (prompt_type, limit) = (selection.prompt_type, selection.limit);
     let limit = if limit == 0 { usize::MAX } else { limit };
     let prompts: Vec<_> = match &words {
         None => {
-            let list = client.prompts().list().set_vault(vault).set_prompt_type(prompt_type);
+            let list = app.client.prompts().list().set_vault(vault).set_prompt_type(prompt_type);
             list.max_items(limit).prefetch(true).collect().await?
         }
         Some(words) => {
-            let found = find::search(client, words, Place { vault, prompt_type });
+            let found = find::search(&app.client, words, Place { vault, prompt_type });
             found.take(limit).try_collect().await?
         }
     };
-    output.list(&prompts, &COLUMNS)?;
+    app.list(&prompts, &COLUMNS)?;
     if prompts.len() == limit && can_ask() {
         note(format!("The first {limit}; --limit 0 shows all."));
     }
     match words.filter(|_| prompts.is_empty()) {
-        Some(words) => Err(Failure::absent(format!("no prompt has \"{words}\""))),
+        Some(words) => Err(Failure::new(ABSENT, format!("no prompt has \"{words}\""))),
         None => Ok(()),
     }
 }
 
-pub(crate) async fn show(client: &Client, output: Output, text: &Filled, raw: bool) -> Result {
-    let mut prompt = find::prompt(client, &text.prompt).await?;
-    if !raw && (!output.json || !text.set.is_empty()) {
+pub(crate) async fn show(app: &App, text: &Filled, raw: bool) -> Result {
+    let mut prompt = find::prompt(&app.client, &text.prompt).await?;
+    if !raw && (!app.json || !text.set.is_empty()) {
         prompt.text = fill::filled(&prompt, &text.set)?;
     }
     let end = if prompt.text.ends_with('\n') { "" } else { "\n" };
-    output.item(&prompt, &format!("{}{end}", prompt.text))
+    app.item(&prompt, &format!("{}{end}", prompt.text))
 }
 
-pub(crate) async fn copy(client: &Client, output: Output, text: &Filled) -> Result {
-    let prompt = find::prompt(client, &text.prompt).await?;
+pub(crate) async fn copy(app: &App, text: &Filled) -> Result {
+    let prompt = find::prompt(&app.client, &text.prompt).await?;
     let filled = fill::filled(&prompt, &text.set)?;
     if CLIPBOARDS.iter().any(|command| put(command, &filled).is_some()) {
         note(format!("\"{}\" is in the clipboard", prompt.title));
         return Ok(());
     }
     note("There is no clipboard here; this is the text:");
-    output.item(&filled, &format!("{filled}\n"))
+    app.item(&filled, &format!("{filled}\n"))
 }
 
 /// The programs that fill the clipboard, on one system or another.
@@ -84,21 +78,15 @@ fn put(command: &str, text: &str) -> Option<()> {
     (child.wait().ok()?.success() && written.is_ok()).then_some(())
 }
 
-pub(crate) async fn new(
-    client: &Client,
-    output: Output,
-    title: String,
-    text: Option<String>,
-    fields: Fields,
-) -> Result {
+pub(crate) async fn new(app: &App, title: String, text: Option<String>, fields: Fields) -> Result {
     let Fields { vault, prompt_type, model, platform } = fields;
-    let vault = find::vault_id(client, vault.as_deref()).await?;
+    let vault = find::vault_id(&app.client, vault.as_deref()).await?;
     let prompt_type = prompt_type.or_else(|| model.as_ref().map(|_| PromptType::Image));
     let prompt_type = prompt_type.map(|it| it.to_string());
     let document = Document { title, prompt_type, platform, ..Document::default() };
     let create = async |document: Document| {
         let prompt_type = Some(document.prompt_type());
-        let create = client.prompts().create(document.title, document.text).set_vault(vault);
+        let create = app.client.prompts().create(document.title, document.text).set_vault(vault);
         let create = create.set_prompt_type(prompt_type).set_platform(document.platform);
         Ok(create.set_model_id(model).await?)
     };
@@ -106,16 +94,16 @@ pub(crate) async fn new(
         Some(text) => create(Document { text: fill::text(&text)?, ..document }).await?,
         None => edit::in_editor(&document, create).await?,
     };
-    output.item(&prompt, &format!("{}\n", prompt.id))
+    app.item(&prompt, &format!("{}\n", prompt.id))
 }
 
-pub(crate) async fn rm(client: &Client, output: Output, names: &[String], yes: bool) -> Result {
-    let found = futures::stream::iter(names).then(|name| find::prompt(client, name));
+pub(crate) async fn rm(app: &App, names: &[String], yes: bool) -> Result {
+    let found = futures::stream::iter(names).then(|name| find::prompt(&app.client, name));
     let prompts: Vec<_> = found.try_collect().await?;
     let titles: Vec<_> = prompts.iter().map(|prompt| format!("\"{}\"", prompt.title)).collect();
     confirm(yes, &format!("Delete {}? This cannot be undone.", titles.join(", ")))?;
     for prompt in prompts {
-        output.item(&client.prompts().delete(prompt.id).await?, &format!("{}\n", prompt.id))?;
+        app.item(&app.client.prompts().delete(prompt.id).await?, &format!("{}\n", prompt.id))?;
     }
     Ok(())
 }

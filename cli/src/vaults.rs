@@ -4,9 +4,9 @@ use futures::{StreamExt as _, TryStreamExt as _, stream};
 use promptarium::{Client, Vault, VaultId, VaultPrompt, limits};
 
 use crate::args::VaultCommand;
-use crate::failure::{Failure, Result};
+use crate::failure::{ABSENT, Failure, Result};
 use crate::find;
-use crate::output::{Column, Output, confirm};
+use crate::output::{App, Column, confirm};
 
 const COLUMNS: [Column<Vault>; 4] = [
     ("ID", |vault| vault.id.to_string()),
@@ -15,13 +15,14 @@ const COLUMNS: [Column<Vault>; 4] = [
     ("NAME", |vault| vault.name.clone()),
 ];
 
-pub(crate) async fn run(client: &Client, output: Output, command: VaultCommand) -> Result {
+pub(crate) async fn run(app: &App, command: VaultCommand) -> Result {
+    let client = &app.client;
     match command {
-        VaultCommand::Ls => output.list(&client.vaults().list().await?, &COLUMNS),
+        VaultCommand::Ls => app.list(&client.vaults().list().await?, &COLUMNS),
         VaultCommand::New { name, description, visibility } => {
             let create = client.vaults().create(name).set_description(description);
             let vault = create.set_visibility(visibility).await?;
-            output.item(&vault, &format!("{}\n", vault.id))
+            app.item(&vault, &format!("{}\n", vault.id))
         }
         VaultCommand::Rm { vault, yes } => {
             let Vault { id, name, prompt_count, .. } = find::vault(client, &vault).await?;
@@ -29,7 +30,7 @@ pub(crate) async fn run(client: &Client, output: Output, command: VaultCommand) 
                 yes,
                 &format!("Delete the vault \"{name}\"? Its {prompt_count} prompts remain."),
             )?;
-            output.item(&client.vaults().delete(id).await?, &format!("{id}\n"))
+            app.item(&client.vaults().delete(id).await?, &format!("{id}\n"))
         }
         VaultCommand::Add { vault, prompts } => {
             let vault = find::vault(client, &vault).await?;
@@ -37,7 +38,7 @@ pub(crate) async fn run(client: &Client, output: Output, command: VaultCommand) 
             let ids: Vec<_> = found.map_ok(|prompt| prompt.id).try_collect().await?;
             for ids in ids.chunks(*limits::ADDED_PROMPTS.end()) {
                 let added = client.vault(vault.id).add(ids.iter().copied()).await?;
-                output.item(&added, &format!("{}\n", added.prompt_count))?;
+                app.item(&added, &format!("{}\n", added.prompt_count))?;
             }
             Ok(())
         }
@@ -45,7 +46,7 @@ pub(crate) async fn run(client: &Client, output: Output, command: VaultCommand) 
             for prompt in &prompts {
                 let (vault, member) = member(client, &vault, prompt).await?;
                 let removed = client.vault(vault).remove(member.vault_prompt_id).await?;
-                output.item(&removed, &format!("{}\n", member.id))?;
+                app.item(&removed, &format!("{}\n", member.id))?;
             }
             Ok(())
         }
@@ -53,17 +54,17 @@ pub(crate) async fn run(client: &Client, output: Output, command: VaultCommand) 
             let to = find::vault(client, &to).await?.id;
             let (from, member) = member(client, &from, &prompt).await?;
             let moved = client.vault(from).move_to(member.vault_prompt_id, to).await?;
-            output.item(&moved, &format!("{}\n", member.id))
+            app.item(&moved, &format!("{}\n", member.id))
         }
         VaultCommand::Pin { vault, prompt, off } => {
             let (vault, member) = member(client, &vault, &prompt).await?;
             let (vault, id) = (client.vault(vault), member.vault_prompt_id);
             let pin = if off { vault.unpin(id) } else { vault.pin(id) };
-            output.item(&pin.await?, &format!("{}\n", member.id))
+            app.item(&pin.await?, &format!("{}\n", member.id))
         }
         VaultCommand::Fork { id } => {
             let vault = client.vaults().fork(VaultId::new(id)).await?;
-            output.item(&vault, &format!("{}\n", vault.id))
+            app.item(&vault, &format!("{}\n", vault.id))
         }
     }
 }
@@ -73,5 +74,5 @@ async fn member(client: &Client, vault: &str, prompt: &str) -> Result<(VaultId, 
     let (vault, prompt) = (find::vault(client, vault).await?, find::prompt(client, prompt).await?);
     let member = client.vault(vault.id).find(prompt.id).await?;
     let text = || format!("prompt {} is not in the vault \"{}\"", prompt.id, vault.name);
-    Ok((vault.id, member.ok_or_else(|| Failure::absent(text()))?))
+    Ok((vault.id, member.ok_or_else(|| Failure::new(ABSENT, text()))?))
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::document::Document;
-use crate::failure::{Failure, Result};
+use crate::failure::{FAILED, Failure, Result, USAGE};
 
 /// The place of a prompt in the files, and the prompt, or why there is none.
-pub(super) type Source = (String, std::result::Result<Document, String>);
+pub(super) type Source = (String, Result<Document>);
 
 /// What programs call the fields of a prompt.
 const TITLE: [&str; 5] = ["title", "name", "act", "command", "label"];
@@ -26,7 +26,7 @@ pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
         });
         entries.sort();
         let sources: Vec<_> = entries.iter().map(|path| sources(path)).collect::<Result<_>>()?;
-        return Ok(sources.concat());
+        return Ok(sources.into_iter().flatten().collect());
     }
     let file = fs::read(path).map_err(Failure::file(path))?;
     let file = String::from_utf8_lossy(&file).trim_start_matches('\u{feff}').to_owned();
@@ -51,14 +51,15 @@ pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
 fn csv(name: &str, file: &str, delimiter: u8) -> Result<Vec<Source>> {
     let mut reader = csv::ReaderBuilder::new();
     let mut reader = reader.delimiter(delimiter).flexible(true).from_reader(file.as_bytes());
-    let failed = |error| Failure::usage(format!("{name}: {error}"));
+    let failed = |error| Failure::new(USAGE, format!("{name}: {error}"));
     let headers = reader.headers().map_err(failed)?.clone();
     if !headers.iter().any(|it| TEXT.contains(&&*it.trim().to_lowercase())) {
-        let failure = Failure::usage(format!("{name}: the first line names no column of texts"));
+        let failure =
+            Failure::new(USAGE, format!("{name}: the first line names no column of texts"));
         return Err(failure.hint(format!("call it one of: {}", TEXT.join(", "))));
     }
     let row = |(number, row): (usize, std::result::Result<csv::StringRecord, csv::Error>)| {
-        let document = row.map_err(|error| error.to_string()).and_then(|row| {
+        let document = row.map_err(|it| Failure::new(FAILED, it.to_string())).and_then(|row| {
             let cells = headers.iter().map(str::to_owned).zip(row.iter().map(Value::from));
             document(&cells.collect(), "")
         });
@@ -72,11 +73,12 @@ fn csv(name: &str, file: &str, delimiter: u8) -> Result<Vec<Source>> {
 fn json(name: &str, file: &str) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for value in serde_json::Deserializer::from_str(file).into_iter() {
-        let value = value.map_err(|error| Failure::usage(format!("{name}: not JSON: {error}")))?;
+        let value =
+            value.map_err(|error| Failure::new(USAGE, format!("{name}: not JSON: {error}")))?;
         collect(name, "", &value, &mut sources);
     }
     if sources.is_empty() {
-        let failure = Failure::usage(format!("{name}: there is no object with a text"));
+        let failure = Failure::new(USAGE, format!("{name}: there is no object with a text"));
         return Err(failure.hint(format!("texts are in: {}", TEXT.join(", "))));
     }
     Ok(sources)
@@ -109,12 +111,12 @@ fn member<'a>(object: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Valu
 }
 
 /// The prompt in an object; `key` is its title if it has none.
-fn document(object: &Map<String, Value>, key: &str) -> std::result::Result<Document, String> {
+fn document(object: &Map<String, Value>, key: &str) -> Result<Document> {
     let text = |names: &[&str]| {
         let text = member(object, names)?.as_str()?.trim();
         (!text.is_empty()).then(|| text.to_owned())
     };
-    let content = text(&TEXT).ok_or("it has no text")?;
+    let content = text(&TEXT).ok_or_else(|| Failure::new(FAILED, "it has no text"))?;
     let first_line = || content.lines().take(1).flat_map(str::chars).take(60).collect();
     let title = text(&TITLE).or_else(|| (!key.is_empty()).then(|| key.to_owned()));
     Ok(Document {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use slug::slugify;
 
 use super::Library;
-use crate::failure::{Failure, Result};
+use crate::failure::{ABSENT, Failure, Result, USAGE};
 use crate::find::{self, Place};
 
 /// The entry that takes the title of any prompt.
@@ -29,7 +29,7 @@ impl Library {
             return Ok(list.vault(vault).set_cursor(cursor).page().await?);
         }
         if cursor.is_some() {
-            return Err(Failure::usage("the cursor is not one of this list"));
+            return Err(Failure::new(USAGE, "the cursor is not one of this list"));
         }
         let vaults = self.client.vaults().list().await?.into_iter();
         let vaults: Vec<_> = vaults.filter(|vault| vault.prompt_count > 0).collect();
@@ -52,7 +52,10 @@ impl Library {
         let prompt = self.named(name, arguments).await?;
         let missing = prompt.missing(|name| arguments.contains_key(name));
         if !missing.is_empty() && name != ANY {
-            return Err(Failure::usage(format!("a value is missing for: {}", missing.join(", "))));
+            return Err(Failure::new(
+                USAGE,
+                format!("a value is missing for: {}", missing.join(", ")),
+            ));
         }
         let text = prompt.filled(|name| arguments.get(name).map(text));
         let message = PromptMessage::new_text(Role::User, text);
@@ -65,7 +68,7 @@ impl Library {
             return find::prompt(&self.client, &title).await;
         }
         // The title in front of the id may have changed since.
-        let absent = || Failure::absent(format!("there is no prompt \"{name}\""));
+        let absent = || Failure::new(ABSENT, format!("there is no prompt \"{name}\""));
         let id = name.rsplit('-').next().and_then(|id| id.parse().ok()).ok_or_else(absent)?;
         self.client.prompts().get_opt(PromptId::new(id)).await?.ok_or_else(absent)
     }

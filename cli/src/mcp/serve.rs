@@ -15,16 +15,16 @@ use tokio::net::TcpListener;
 use tokio::time::sleep;
 
 use super::Library;
-use crate::failure::{Failure, Result};
+use crate::failure::{FAILED, Failure, Result, USAGE};
 use crate::output::note;
 
 /// Serves the client that started this program, until it closes standard input.
 pub(super) async fn stdio(library: Library) -> Result {
-    let failed = |error| Failure::failed(format!("MCP: {error}"));
+    let failed = |error| Failure::new(FAILED, format!("MCP: {error}"));
     let running = match library.serve(stdio_pipes()).await {
         Ok(running) => running,
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(Failure::failed(format!("MCP: {error}"))),
+        Err(error) => return Err(Failure::new(FAILED, format!("MCP: {error}"))),
     };
     running.waiting().await.map(drop).map_err(|error| failed(error.to_string()))
 }
@@ -33,12 +33,12 @@ pub(super) async fn stdio(library: Library) -> Result {
 pub(super) async fn http(library: Library, address: SocketAddr) -> Result {
     if !address.ip().is_loopback() {
         let text = format!("--http: {address} is not a loopback address");
-        return Err(Failure::usage(text)
+        return Err(Failure::new(USAGE, text)
             .hint("use 127.0.0.1:PORT; whoever reaches it has your key's rights"));
     }
     let listener = TcpListener::bind(address).await;
     let listener =
-        listener.map_err(|error| Failure::failed(format!("--http: {address}: {error}")))?;
+        listener.map_err(|error| Failure::new(FAILED, format!("--http: {address}: {error}")))?;
     let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
     let config = StreamableHttpServerConfig::default().with_allowed_origins(origins);
     let sessions = Arc::new(LocalSessionManager::default());

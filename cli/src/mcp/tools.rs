@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{Answer, Library, Request};
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, INTERRUPTED, Result, USAGE};
 use crate::find::{self, Place};
 use crate::media::Order;
 
@@ -115,7 +115,7 @@ fn tool<T: JsonSchema + 'static>(
 }
 
 fn parse<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
-    parse_json_object(arguments).map_err(|error| Failure::usage(error.message))
+    parse_json_object(arguments).map_err(|error| Failure::new(USAGE, error.message))
 }
 
 impl Library {
@@ -131,7 +131,7 @@ impl Library {
         }
         let result = tokio::select! {
             result = self.answer(name, arguments, &context) => result,
-            () = context.ct.cancelled() => Err(Failure::interrupted("cancelled")),
+            () = context.ct.cancelled() => Err(Failure::new(INTERRUPTED, "cancelled")),
         };
         let told =
             |failure: Failure| CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
@@ -152,7 +152,7 @@ impl Library {
                 Ok(CallToolResult::structured(json!({ "vaults": vaults })))
             }
             _ if !self.options.write => {
-                let failure = Failure::usage("this server only reads");
+                let failure = Failure::new(USAGE, "this server only reads");
                 Err(failure.hint("the user can start it with --write"))
             }
             "save_prompt" => self.save(parse(arguments)?).await,

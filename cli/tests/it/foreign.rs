@@ -3,7 +3,7 @@
 
 use tokio::runtime::Runtime;
 
-use crate::independent::alternative::{self, Choices, MINIMAL, Secrets, TOLERANT, VERBOSE};
+use crate::independent::alternative::{self, Choices, MINIMAL_IMAGES, Secrets, TOLERANT, VERBOSE};
 use crate::program::Library;
 
 fn session(choices: &'static Choices) {
@@ -47,7 +47,7 @@ fn a_server_that_refuses_unknown_parameters() {
 
 #[test]
 fn a_server_that_ignores_unknown_parameters_and_sends_the_minimum() {
-    session(&MINIMAL);
+    session(&MINIMAL_IMAGES);
 }
 
 #[test]

@@ -19,8 +19,9 @@ fn library() -> (Library, Proxy) {
     let server = EmbeddedServer::builder().public_url(proxy.url());
     let server = runtime.block_on(server.start()).unwrap();
     proxy.forward_to(server.local_addr());
-    let library = Library::at(runtime, server.base_url().to_owned(), server.api_key().to_owned());
-    (Library { server: Some(server), ..library }, proxy)
+    let (url, key) = (server.base_url().to_owned(), server.api_key().to_owned());
+    let folder = tempfile::tempdir().unwrap();
+    (Library { url, key, folder, _servers: (runtime, Some(server)) }, proxy)
 }
 
 /// The end of the program, or `None` if it was killed.

@@ -15,9 +15,8 @@ pub(crate) struct Library {
     pub(crate) url: String,
     pub(crate) key: String,
     pub(crate) folder: TempDir,
-    pub(crate) runtime: Runtime,
-    /// Kept running.
-    pub(crate) server: Option<EmbeddedServer>,
+    /// Both keep running.
+    pub(crate) _servers: (Runtime, Option<EmbeddedServer>),
 }
 
 /// What a command did.
@@ -37,12 +36,12 @@ impl Library {
         let runtime = Runtime::new().unwrap();
         let server = runtime.block_on(builder.start()).unwrap();
         let (url, key) = (server.base_url().to_owned(), server.api_key().to_owned());
-        Self { server: Some(server), ..Self::at(runtime, url, key) }
+        let folder = tempfile::tempdir().unwrap();
+        Self { url, key, folder, _servers: (runtime, Some(server)) }
     }
 
     pub(crate) fn at(runtime: Runtime, url: String, key: String) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        Self { url, key, folder, runtime, server: None }
+        Self { url, key, folder: tempfile::tempdir().unwrap(), _servers: (runtime, None) }
     }
 
     /// The command, logged in by the environment.

@@ -103,5 +103,5 @@ fn completions_and_the_manual_need_no_login() {
         );
     }
     let page = run(&mut library.stranger(&["man"]), "").stdout;
-    assert!(page.starts_with(".") && page.contains("vault") && page.contains("resume"), "{page}");
+    assert!(page.starts_with('.') && page.contains("vault") && page.contains("resume"), "{page}");
 }

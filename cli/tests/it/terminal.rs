@@ -19,7 +19,7 @@ impl Session {
         let words = words.map(|word| format!("'{}'", word.to_str().unwrap()));
         let line = words.collect::<Vec<_>>().join(" ");
         let mut script = Command::new("script");
-        script.args(["-qfec", &format!("stty cols 60; {line}"), "/dev/null"]);
+        script.args(["-qfec", &format!("stty rows 24 cols 60; {line}"), "/dev/null"]);
         script.current_dir(command.get_current_dir().unwrap()).env("TERM", "xterm-256color");
         for (name, value) in command.get_envs() {
             match value {
