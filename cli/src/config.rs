@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::process::Command;
 use std::{env, fs};
 
 use console::Term;
@@ -124,22 +125,25 @@ fn base_url(address: &str) -> Result<String> {
 
 /// The key, typed without echo, or the first line of standard input.
 async fn ask_for_key(base_url: &str) -> Result<String> {
-    let mut key = String::new();
+    // Before the question, so that nothing of a key that is pasted at once is shown or lost.
+    let stty = |echo| Command::new("stty").arg(echo).status().is_ok_and(|it| it.success());
+    let is_hidden = can_ask() && stty("-echo");
     if can_ask() {
         Term::stderr().write_str(&format!("API key for {base_url}: "))?;
-        let reading = tokio::task::spawn_blocking(|| Term::stderr().read_secure_line());
-        tokio::select! {
-            read = reading => key = read.map_err(io::Error::other)??,
-            _ = tokio::signal::ctrl_c() => {
-                // The terminal would stay without echo.
-                let _ = std::process::Command::new("stty").arg("echo").status();
-                return Err(Failure::new(INTERRUPTED, "interrupted"));
-            }
-        }
-    } else {
-        io::stdin().read_line(&mut key)?;
     }
-    match key.trim() {
+    let read = tokio::task::spawn_blocking(move || match is_hidden || !can_ask() {
+        true => io::stdin().lines().next().unwrap_or_else(|| Ok(String::new())),
+        false => Term::stderr().read_secure_line(),
+    });
+    let read = tokio::select! {
+        read = read => read.map_err(io::Error::other)?.map_err(Failure::from),
+        _ = tokio::signal::ctrl_c() => Err(Failure::new(INTERRUPTED, "interrupted")),
+    };
+    if is_hidden {
+        stty("echo");
+        note("");
+    }
+    match read?.trim() {
         "" => Err(Failure::new(USAGE, "no key was entered").hint("keys are made in the dashboard")),
         key => Ok(key.to_owned()),
     }

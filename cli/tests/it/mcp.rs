@@ -48,6 +48,7 @@ impl Client {
         message
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "it is made for the call")]
     fn ask(&mut self, method: &str, params: Value) -> Value {
         self.next += 1;
         let id = self.next;
@@ -70,6 +71,7 @@ impl Client {
         (names.collect(), answer["result"]["nextCursor"].clone())
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "it is made for the call")]
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
         answer["result"].clone()

@@ -165,6 +165,6 @@ fn what_the_service_refuses_stays_in_a_file() {
     let name = editor(&library, "sed -i 's/^type: text/type: image/' \"$1\"");
     let (seen, code) = Session::start(library.command(&["edit", "A"]).env("EDITOR", &name)).end();
     let path = seen.split("What you typed is in ").nth(1).unwrap().split(';').next().unwrap();
-    assert!(code == Some(1) && std::fs::read_to_string(path).unwrap().contains("type: image"));
+    assert!(code == Some(2) && std::fs::read_to_string(path).unwrap().contains("type: image"));
     std::fs::remove_file(path).unwrap();
 }
