@@ -6,18 +6,15 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use promptarium::{PromptType, Visibility};
 
+use crate::import::Import;
+
 /// The prompts of a Promptarium library: in the shell, in a folder, in AI clients.
 #[derive(Parser)]
-#[command(name = "promptarium", version, max_term_width = 100, after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    /// Print JSON, one object a line.
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-const EXAMPLES: &str = "Examples:
+#[command(
+    name = "promptarium",
+    version,
+    max_term_width = 100,
+    after_help = "Examples:
   promptarium login https://prompts.example
   promptarium search code review
   promptarium show \"Code review\" --set language=Rust --set code=@main.rs | llm
@@ -26,7 +23,15 @@ const EXAMPLES: &str = "Examples:
 
 PROMPTARIUM_BASE_URL and PROMPTARIUM_API_KEY take the place of a login. NO_COLOR turns colours off.
 Exit status: 0 done, 1 failed, 2 wrong command line, 3 server not reachable, 4 not found, 130
-interrupted.";
+interrupted."
+)]
+pub(crate) struct Arguments {
+    /// Print JSON, one object a line.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -41,12 +46,12 @@ pub(crate) enum Command {
     /// Forget the address and the key.
     Logout,
     /// List prompts, newest first.
-    #[command(after_help = "Example: promptarium ls --vault Writing --all --json | jq -r .title")]
-    Ls {
-        #[command(flatten)]
-        selection: Selection,
-    },
+    #[command(
+        after_help = "Example: promptarium ls --vault Writing --limit 0 --json | jq -r .title"
+    )]
+    Ls(Selection),
     /// Find prompts that have all these words.
+    #[command(after_help = "Example: promptarium search code review --vault Work")]
     Search {
         #[arg(required = true)]
         words: Vec<String>,
@@ -65,13 +70,11 @@ pub(crate) enum Command {
         raw: bool,
     },
     /// Copy the text of a prompt to the clipboard.
-    Copy {
-        #[command(flatten)]
-        text: Filled,
-    },
-    /// Store a prompt; without a text, opens an editor.
+    #[command(after_help = "Example: promptarium copy Translate --set language=Polish")]
+    Copy(Filled),
+    /// Store a prompt; opens an editor if there is no text.
     #[command(after_help = "Examples:
-  promptarium new \"Tone\" \"Answer in two sentences.\" --vault Writing
+  promptarium new Tone \"Answer in two sentences.\" --vault Writing
   promptarium new \"Code review\" @review.md")]
     New {
         title: String,
@@ -81,6 +84,7 @@ pub(crate) enum Command {
         fields: Fields,
     },
     /// Change a prompt in $VISUAL or $EDITOR.
+    #[command(after_help = "Example: EDITOR='code --wait' promptarium edit \"Code review\"")]
     Edit {
         /// Its id or title.
         prompt: String,
@@ -89,6 +93,7 @@ pub(crate) enum Command {
         from: Option<PathBuf>,
     },
     /// Delete prompts.
+    #[command(after_help = "Example: promptarium rm 12 \"Old draft\" --yes")]
     Rm {
         /// Their ids or titles.
         #[arg(required = true, value_name = "PROMPT")]
@@ -101,22 +106,23 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Vault(VaultCommand),
     /// Upload pictures and print their addresses.
+    #[command(after_help = "Example: promptarium upload *.png")]
     Upload {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
     /// Generate pictures or a video, and wait for them.
-    #[command(
-        after_help = "Ctrl-C leaves the job at the server: --resume, or the same command again, \
-continues it. It is paid once.
+    #[command(after_help = "Ctrl-C leaves the job at the server; --resume ID or the same command \
+continues it, and it is paid once.
 
 Examples:
   promptarium generate local/plasma \"A harbour at dusk\" --ratio 16:9 -o .
-  promptarium show Harbour | promptarium generate local/plasma - --count 4 -o pictures
-  promptarium generate --resume 5d0c1e3a-7f0b-4c55-9c57-3d8f2c6a9f10 -o pictures"
-    )]
+  promptarium show Harbour | promptarium generate local/plasma - --count 4 -o pictures")]
     Generate(Generate),
     /// Write each prompt as a Markdown file, for git.
+    #[command(
+        after_help = "Example: promptarium export prompts && git -C prompts commit -am Prompts"
+    )]
     Export {
         folder: PathBuf,
         /// Only the prompts of this vault.
@@ -127,27 +133,12 @@ Examples:
         delete: bool,
     },
     /// Store the prompts of a folder of Markdown files, or of a CSV or JSON file.
-    #[command(
-        after_help = "CSV needs a header. Titles are in title, name, act, command or label; texts in content, prompt,
-text, value or template. A folder that was exported from the same library changes its prompts.
-It can be stopped and started again: nothing is stored twice."
-    )]
-    Import {
-        /// The folder or file.
-        path: PathBuf,
-        /// Do not ask.
-        #[arg(short, long)]
-        yes: bool,
-        /// Put all of them in this vault, which is made if there is none.
-        #[arg(long)]
-        vault: Option<String>,
-        /// The model of image and video prompts, which need one.
-        #[arg(long)]
-        model: Option<String>,
-        /// Also store what an earlier import stored already.
-        #[arg(long)]
-        again: bool,
-    },
+    #[command(after_help = "Titles are in title, name, act, command or label; texts in content, \
+prompt, text, value or template; CSV needs a header. A folder that was exported from the same \
+library changes its prompts. It can be killed and started again: nothing is stored twice.
+
+Example: promptarium import prompts.csv --vault Imported")]
+    Import(Import),
     /// Serve the library to AI clients (Model Context Protocol).
     #[command(after_help = "Examples:
   claude mcp add prompts -- promptarium mcp --vault Writing
@@ -168,15 +159,12 @@ pub(crate) struct Selection {
     /// Only image, text or video prompts.
     #[arg(long = "type", value_parser = prompt_type)]
     pub(crate) prompt_type: Option<PromptType>,
-    /// At most this many.
+    /// At most this many; 0 for all.
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: usize,
-    /// All of them.
-    #[arg(long, conflicts_with = "limit")]
-    pub(crate) all: bool,
 }
 
-/// The text of a prompt with the values of its variables.
+/// A prompt with the values of its variables.
 #[derive(Args)]
 pub(crate) struct Filled {
     /// Its id or title.

@@ -3,6 +3,8 @@
 use promptarium::{Prompt, PromptId, PromptType, Timestamp, Vault};
 use serde::{Deserialize, Serialize};
 
+use crate::failure::{Failure, Result, USAGE};
+
 /// What a file says of a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -40,7 +42,7 @@ impl Document {
     }
 
     /// Reads a file; one without front matter is all text.
-    pub(crate) fn parse(file: &str) -> Result<Self, String> {
+    pub(crate) fn parse(file: &str) -> Result<Self> {
         let file = file.strip_prefix('\u{feff}').unwrap_or(file).replace("\r\n", "\n");
         let parts = file.strip_prefix(FENCE).and_then(|rest| {
             rest.split_once("\n---\n").or_else(|| Some((rest.strip_suffix("\n---")?, "")))
@@ -48,8 +50,8 @@ impl Document {
         let Some((front, text)) = parts else {
             return Ok(Self { text: file, ..Self::default() });
         };
-        let document: Self =
-            yaml_serde::from_str(front).map_err(|error| format!("the front matter: {error}"))?;
+        let document: Self = yaml_serde::from_str(front)
+            .map_err(|error| Failure::new(USAGE, format!("the front matter: {error}")))?;
         // The blank line after the front matter and the line break at the end are not the text's.
         let text = text.strip_prefix('\n').unwrap_or(text);
         Ok(Self { text: text.strip_suffix('\n').unwrap_or(text).to_owned(), ..document })
@@ -88,7 +90,7 @@ mod tests {
                 text: text.into(),
                 ..Document::default()
             };
-            assert_eq!(Document::parse(&document.to_file()), Ok(document), "{text:?}");
+            assert_eq!(Document::parse(&document.to_file()).unwrap(), document, "{text:?}");
         }
     }
 
@@ -107,6 +109,11 @@ mod tests {
 
     #[test]
     fn front_matter_that_is_not_yaml_is_an_error() {
-        assert!(Document::parse("---\n: [\n---\n").unwrap_err().starts_with("the front matter"));
+        assert!(
+            Document::parse("---\n: [\n---\n")
+                .unwrap_err()
+                .to_string()
+                .starts_with("the front matter")
+        );
     }
 }

@@ -1,66 +1,51 @@
 //! Prompts in an editor. What was typed is kept in a file until the service has stored it.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::{env, fs};
 
 use promptarium::{Client, Prompt};
 
 use crate::document::Document;
-use crate::failure::{Failure, Result};
+use crate::failure::{FAILED, Failure, Result, USAGE};
 use crate::find;
-use crate::output::{Output, can_ask, confirm, note};
+use crate::output::{App, can_ask, confirm, note};
 
-pub(crate) async fn edit(
-    client: &Client,
-    output: Output,
-    name: &str,
-    from: Option<&Path>,
-) -> Result {
+pub(crate) async fn edit(app: &App, name: &str, from: Option<&Path>) -> Result {
+    let client = &app.client;
     let old = find::prompt(client, name).await?;
-    let save = async |document: Document| save(client, &old, document).await;
     let prompt = match from {
         Some(path) => {
             let file = fs::read_to_string(path).map_err(Failure::file(path))?;
-            let document = Document::parse(&file).map_err(Failure::usage)?;
-            store(client, &old, &old, document).await?
+            let document = Document::parse(&file)?;
+            store(client, &old, document).await?
         }
         None if can_ask() => {
-            let document = Document { vaults: Vec::new(), ..Document::new(&old, &[]) };
-            in_editor(&document, save).await?
+            let save = async |document| {
+                let now = client.prompts().get(old.id).await?;
+                let is_same = Document::new(&old, &[]).is_same(&now);
+                let question = "Somebody else has changed the prompt. Overwrite that?";
+                confirm(is_same, question)?;
+                store(client, &now, document).await
+            };
+            in_editor(&Document::new(&old, &[]), save).await?
         }
         None => {
-            let failure = Failure::usage("edit needs a terminal");
-            return Err(failure.hint("change the text with: promptarium edit PROMPT --from FILE"));
+            let failure = Failure::new(USAGE, "an editor needs a terminal");
+            return Err(failure.hint("promptarium edit PROMPT --from FILE needs none"));
         }
     };
-    output.item(&prompt, &format!("{}\n", prompt.id))
+    app.item(&prompt, &format!("{}\n", prompt.id))
 }
 
-/// Stores the document, unless the prompt was changed while it was edited.
-async fn save(client: &Client, old: &Prompt, document: Document) -> Result<Prompt> {
-    let now = client.prompts().get(old.id).await?;
-    if !Document::new(old, &[]).is_same(&now) {
-        let question = "Somebody else changed the prompt in the meantime. Overwrite it?";
-        confirm(false, question).map_err(|_| {
-            Failure::failed("the prompt was changed in the meantime, and is as it was changed")
-        })?;
-    }
-    store(client, old, &now, document).await
-}
-
-/// Changes what differs from the prompt that was edited, if it differs from the one of now.
-async fn store(client: &Client, old: &Prompt, now: &Prompt, document: Document) -> Result<Prompt> {
-    let mut update = client.prompts().update(old.id);
-    if !document.title.is_empty() && document.title != now.title {
-        update = update.title(document.title.clone());
-    }
-    if document.text != now.text {
-        update = update.text(document.text.clone());
-    }
-    let prompt_type = document.prompt_type.as_deref().filter(|it| now.prompt_type != *it);
-    update = update.set_prompt_type(prompt_type);
-    Ok(match &document.platform {
+/// Changes what differs.
+pub(crate) async fn store(client: &Client, now: &Prompt, document: Document) -> Result<Prompt> {
+    let Document { title, text, prompt_type, platform, .. } = document;
+    let prompt_type = prompt_type.as_deref().filter(|it| now.prompt_type != **it);
+    let update = client.prompts().update(now.id).set_prompt_type(prompt_type);
+    let update = update.set_title(Some(title).filter(|it| !it.is_empty() && *it != now.title));
+    let update = update.set_text(Some(text).filter(|text| *text != now.text));
+    Ok(match &platform {
         platform if *platform == now.platform => update.await?,
         Some(platform) => update.platform(platform).await?,
         None => update.clear_platform().await?,
@@ -72,49 +57,42 @@ pub(crate) async fn in_editor(
     document: &Document,
     store: impl AsyncFnOnce(Document) -> Result<Prompt>,
 ) -> Result<Prompt> {
-    let failed = |error| Failure::failed(format!("no temporary file: {error}"));
-    let file =
-        tempfile::Builder::new().prefix("prompt-").suffix(".md").tempfile().map_err(failed)?;
-    let path = file.into_temp_path();
-    let before = document.to_file();
-    fs::write(&path, &before).map_err(Failure::file(&path))?;
+    let file = tempfile::Builder::new().prefix("prompt-").suffix(".md").tempfile()?;
+    let (path, before) = (file.into_temp_path(), document.to_file());
+    fs::write(&path, &before)?;
     // Ctrl-C belongs to the editor.
     let ignoring = tokio::spawn(tokio::signal::ctrl_c());
     tokio::task::yield_now().await;
     let edited = run_editor(&path);
     ignoring.abort();
-    let after = fs::read_to_string(&path).map_err(Failure::file(&path))?;
+    let after = fs::read_to_string(&path)?;
     if after == before {
-        return edited.and(Err(Failure::failed("nothing was changed")));
+        return edited.and(Err(Failure::new(FAILED, "nothing was changed")));
     }
-    let stored = match (edited, Document::parse(&after)) {
-        (Ok(()), Ok(document)) => store(document).await,
-        (Ok(()), Err(problem)) => Err(Failure::failed(problem)),
-        (Err(failure), _) => Err(failure),
+    let stored = match edited.and_then(|()| Document::parse(&after)) {
+        Ok(document) => store(document).await,
+        Err(failure) => Err(failure),
     };
-    stored.map_err(|failure| match path.keep() {
-        Ok(path) => {
-            note(format!("What you typed is in {}", path.display()));
-            failure
-        }
-        Err(error) => Failure::failed(format!("{failure}\n  the file is lost: {}", error.error)),
-    })
+    if stored.is_err() {
+        let path = path.keep().map_err(|error| Failure::from(error.error))?;
+        note(format!("What you typed is in {}; edit takes it with --from", path.display()));
+    }
+    stored
 }
 
 fn run_editor(path: &Path) -> Result {
-    let variable =
-        |name| std::env::var(name).ok().filter(|value: &String| !value.trim().is_empty());
+    let variable = |name| env::var(name).ok().filter(|value: &String| !value.trim().is_empty());
     let default = if cfg!(windows) { "notepad" } else { "vi" };
-    let editor =
-        variable("VISUAL").or_else(|| variable("EDITOR")).unwrap_or_else(|| default.into());
+    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(variable);
+    let editor = editor.unwrap_or_else(|| default.to_owned());
     // The variable may have arguments.
     let mut words = editor.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or(default));
-    let status = command.args(words).arg(path).status();
-    let hint = "set EDITOR to the program to use";
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Failure::failed(format!("{editor}: {status}")).hint(hint)),
-        Err(error) => Err(Failure::failed(format!("{editor}: {error}")).hint(hint)),
-    }
+    let problem = match command.args(words).arg(path).status() {
+        Ok(status) if status.success() => return Ok(()),
+        Ok(status) => status.to_string(),
+        Err(error) => error.to_string(),
+    };
+    Err(Failure::new(FAILED, format!("{editor}: {problem}"))
+        .hint("EDITOR names the program to use"))
 }

@@ -1,7 +1,7 @@
 //! What went wrong: for people, with what to do next, and as an exit code.
 
-use std::fmt;
-use std::io;
+use std::path::Path;
+use std::{fmt, io};
 
 use promptarium::Error;
 
@@ -15,26 +15,15 @@ pub(crate) struct Failure {
     hint: Option<String>,
 }
 
+/// The exit codes; 3 is for a server that cannot be reached.
+pub(crate) const FAILED: u8 = 1;
+pub(crate) const USAGE: u8 = 2;
+pub(crate) const ABSENT: u8 = 4;
+pub(crate) const INTERRUPTED: u8 = 130;
+
 impl Failure {
-    const fn new(code: u8, text: String) -> Self {
-        Self { code, text, hint: None }
-    }
-
-    pub(crate) fn failed(text: impl Into<String>) -> Self {
-        Self::new(1, text.into())
-    }
-
-    /// The command line or a value in it is wrong.
-    pub(crate) fn usage(text: impl Into<String>) -> Self {
-        Self::new(2, text.into())
-    }
-
-    pub(crate) fn absent(text: impl Into<String>) -> Self {
-        Self::new(4, text.into())
-    }
-
-    pub(crate) fn interrupted(text: impl Into<String>) -> Self {
-        Self::new(130, text.into())
+    pub(crate) fn new(code: u8, text: impl Into<String>) -> Self {
+        Self { code, text: text.into(), hint: None }
     }
 
     /// What to do next.
@@ -44,45 +33,39 @@ impl Failure {
     }
 
     /// A file that cannot be read or written.
-    pub(crate) fn file(path: impl AsRef<std::path::Path>) -> impl FnOnce(io::Error) -> Self {
-        move |error| Self::failed(format!("{}: {error}", path.as_ref().display()))
+    pub(crate) fn file(path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::new(FAILED, format!("{}: {error}", path.as_ref().display()))
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let unreachable = error.is_connect() || error.is_timeout() || error.is_transport();
-        let code = if unreachable { 3 } else { 1 + 3 * u8::from(error.is_not_found()) };
-        let hint = if let Some(job) = error.job_id().filter(|_| error.is_outcome_unknown()) {
-            Some(format!(
-                "ask for the job before you pay again: promptarium generate --resume {job}"
-            ))
-        } else if error.is_unauthorized() {
-            Some(
-                "the key is not valid, or may not write; log in again: promptarium login URL"
-                    .into(),
-            )
-        } else if unreachable {
-            Some(
-                "is the server running, and its address right? promptarium login URL sets it"
-                    .into(),
-            )
-        } else if error.is_other_status() || error.is_decode() {
-            Some("is the address that of the API? It usually ends in /api/v1".into())
-        } else if error.is_rate_limited() {
-            Some("wait a moment and try again".into())
-        } else {
-            None
+        // Lists are always there.
+        let is_wrong_path = error.path_template().is_some_and(|path| !path.contains('{'));
+        let is_wrong_url =
+            error.is_not_found() && is_wrong_path || error.is_other_status() || error.is_decode();
+        let job = error.job_id().filter(|_| error.is_outcome_unknown());
+        let (code, hint) = match job {
+            Some(job) => (FAILED, format!("it may be paid: promptarium generate --resume {job}")),
+            None if unreachable => {
+                (3, "is the server running? promptarium login URL sets it".into())
+            }
+            None if is_wrong_url => (FAILED, "does the address end in /api/v1?".into()),
+            None if error.is_unauthorized() => {
+                (FAILED, "the key is wrong or may not write: promptarium login URL".into())
+            }
+            None if error.is_not_found() => (ABSENT, String::new()),
+            None => (if error.is_invalid() { USAGE } else { FAILED }, String::new()),
         };
-        Self { code, text: error.to_string(), hint }
+        Self { code, text: error.to_string(), hint: Some(hint).filter(|hint| !hint.is_empty()) }
     }
 }
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         // Whoever reads the output has seen enough.
-        let code = u8::from(error.kind() != io::ErrorKind::BrokenPipe);
-        Self::new(code, error.to_string())
+        Self::new(u8::from(error.kind() != io::ErrorKind::BrokenPipe), error.to_string())
     }
 }
 

@@ -4,246 +4,145 @@ mod read;
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use promptarium::durable::Journal;
-use promptarium::{Client, Prompt, PromptId, PromptType, Vault, VaultId, limits};
+use promptarium::{Client, Prompt, PromptId, PromptType, VaultId, limits};
 use serde_json::json;
 
-use self::read::Source;
 use crate::config::state_folder;
 use crate::document::Document;
+use crate::edit;
 use crate::export::ORIGIN;
-use crate::failure::{Failure, Result};
+use crate::failure::{FAILED, Failure, Result};
 use crate::media::digest;
-use crate::output::{Output, confirm, note, progress};
+use crate::output::{App, confirm, note, one_line, progress};
 
 /// Requests at the same time.
 const AT_ONCE: usize = 8;
 
-pub(crate) struct Options {
-    pub(crate) yes: bool,
-    pub(crate) vault: Option<String>,
-    pub(crate) model: Option<String>,
-    pub(crate) again: bool,
+#[derive(clap::Args)]
+pub(crate) struct Import {
+    /// The folder or file.
+    path: PathBuf,
+    /// Do not ask.
+    #[arg(short, long)]
+    yes: bool,
+    /// Put all of them in this vault, which is made if there is none.
+    #[arg(long)]
+    vault: Option<String>,
+    /// The model of image and video prompts, which need one.
+    #[arg(long)]
+    model: Option<String>,
+    /// Also store what an earlier import of this file has stored.
+    #[arg(long)]
+    again: bool,
+    /// Seconds after which a request of a run that was killed cannot arrive any more.
+    #[arg(long, default_value_t = 30, hide = true)]
+    settle: u64,
 }
 
 /// What is going to be done.
 #[derive(Default)]
 struct Plan {
-    new: Vec<Document>,
-    changed: Vec<(PromptId, Document)>,
+    /// Each with the prompt that it changes, or without for a new one.
+    documents: Vec<(Document, Option<Prompt>)>,
     unchanged: usize,
     /// Where something is left out, and why.
     left_out: Vec<String>,
 }
 
-pub(crate) async fn import(
-    client: &Client,
-    output: Output,
-    path: &Path,
-    options: Options,
-) -> Result {
-    let sources = read::sources(path)?;
-    let plan = plan(client, path, sources, &options).await?;
-    plan.show();
-    let Plan { new, changed, unchanged, left_out } = plan;
-    if new.is_empty() && changed.is_empty() {
-        return output.item(&json!({ "stored": 0, "changed": 0 }), "Nothing to do.\n");
+pub(crate) async fn import(app: &App, arguments: &Import) -> Result {
+    let Plan { documents, unchanged, left_out } = plan(&app.client, arguments).await?;
+    let changed = documents.iter().filter(|(_, old)| old.is_some()).count();
+    let new = documents.len() - changed;
+    note(format!("{new} new prompts, {changed} changed, {unchanged} unchanged"));
+    for (document, _) in documents.iter().take(3) {
+        let start = document.text.chars().take(60).collect::<String>();
+        note(one_line(&format!("  {}: {start}", document.title)));
     }
-    confirm(options.yes, "Go on?")?;
-    let place = path.canonicalize().map_err(Failure::file(path))?;
-    let name = digest(&format!("{}\n{}", client.base_url(), place.display()));
-    let journal = state_folder("imports")?.join(name + ".journal");
-    if options.again && journal.exists() {
-        fs::remove_file(&journal).map_err(Failure::file(&journal))?;
-    }
-    let journal = Journal::open(client, &journal).await?;
-    let vaults = make_vaults(client, &journal, &new).await?;
-    let bar = progress(
-        Some((new.len() + changed.len()) as u64),
-        "[{bar:40}] {pos} of {len}, {eta} left",
-        "",
-    );
-    let model = options.model.as_deref();
-    let stored = stream::iter(&new)
-        .map(|document| async {
-            let ids: Vec<_> =
-                document.vaults.iter().filter_map(|name| vaults.get(name).copied()).collect();
-            let created = create(client, &journal, document, &ids, model).await;
-            bar.inc(1);
-            created.map_err(|failure| format!("{}: {failure}", document.title))
-        })
-        .buffer_unordered(AT_ONCE);
-    let changing = stream::iter(&changed)
-        .map(|(id, document)| async {
-            let changed = change(client, *id, document).await;
-            bar.inc(1);
-            changed.map_err(|failure| format!("{}: {failure}", document.title))
-        })
-        .buffer_unordered(AT_ONCE);
-    let failures: Vec<_> =
-        stored.chain(changing).filter_map(|it| async { it.err() }).collect().await;
-    bar.finish_and_clear();
-    let (new, changed, failed) = (new.len(), changed.len(), failures.len());
+    note(format!("{} left out", left_out.len()));
+    left_out.iter().take(5).for_each(|line| note(one_line(&format!("  {line}"))));
+    let failures = match documents.is_empty() {
+        true => Vec::new(),
+        false => {
+            confirm(arguments.yes, "Go on?")?;
+            store(&app.client, arguments, &documents).await?
+        }
+    };
+    let (failed, left_out) = (failures.len(), left_out.len());
     let counts = json!({ "new": new, "changed": changed, "unchanged": unchanged,
-        "leftOut": left_out.len(), "failed": failed });
-    output.item(&counts, &format!("{} prompts are stored\n", new + changed - failed))?;
-    match failures.first() {
-        None => Ok(()),
-        Some(first) => {
-            let failure = Failure::failed(format!("{failed} failed; the first: {first}"));
-            Err(failure.hint("the same command goes on with what is missing"))
-        }
-    }
+        "leftOut": left_out, "failed": failed });
+    app.item(&counts, &format!("{} prompts are stored\n", documents.len() - failed))?;
+    let Some(first) = failures.first() else { return Ok(()) };
+    let failure =
+        Failure::new(FAILED, format!("{failed} prompts are not stored; the first: {first}"));
+    Err(failure.hint("the same command goes on with what is missing"))
 }
 
-/// Decides what to do with each document.
-async fn plan(
+/// Stores the documents and returns what failed. The journal stays: the same file stores nothing
+/// twice later.
+async fn store(
     client: &Client,
-    path: &Path,
-    sources: Vec<Source>,
-    options: &Options,
-) -> Result<Plan> {
-    let origin = fs::read_to_string(path.join(ORIGIN)).unwrap_or_default();
-    let mut known = HashMap::new();
-    if origin.trim() == client.base_url() {
-        let mut prompts = client.prompts().list().prefetch(true).items();
-        while let Some(prompt) = prompts.try_next().await? {
-            known.insert(prompt.id, prompt);
-        }
+    arguments: &Import,
+    documents: &[(Document, Option<Prompt>)],
+) -> Result<Vec<String>> {
+    let place = arguments.path.canonicalize().map_err(Failure::file(&arguments.path))?;
+    let name = digest(&format!("{}\n{}", client.base_url(), place.display())) + ".journal";
+    let path = state_folder("imports")?.join(name);
+    if arguments.again && path.exists() {
+        fs::remove_file(&path)?;
     }
-    let (mut plan, mut seen) = (Plan::default(), HashSet::new());
-    for Source { place, document } in sources {
-        let problem = match document {
-            Err(problem) => problem,
-            Ok(mut document) => {
-                if let Some(vault) = &options.vault {
-                    document.vaults = vec![vault.clone()];
-                }
-                let prompt = document.id.and_then(|id| known.get(&id));
-                match problem(&document, prompt, options.model.is_some()) {
-                    Some(problem) => problem,
-                    None if prompt.is_some_and(|prompt| document.is_same(prompt)) => {
-                        plan.unchanged += 1;
-                        continue;
-                    }
-                    None if let Some(prompt) = prompt => {
-                        plan.changed.push((prompt.id, document));
-                        continue;
-                    }
-                    None if seen.insert(key(&document)) => {
-                        plan.new.push(document);
-                        continue;
-                    }
-                    None => "the same as one before it".to_owned(),
-                }
-            }
-        };
-        plan.left_out.push(format!("{place}: {problem}"));
-    }
-    Ok(plan)
-}
-
-/// Why a document cannot be stored.
-fn problem(document: &Document, prompt: Option<&Prompt>, has_model: bool) -> Option<String> {
-    let (title, text) = (document.title.chars().count(), document.text.chars().count());
-    if text == 0 {
-        return Some("it has no text".into());
-    }
-    if !limits::PROMPT_TEXT_CHARS.contains(&text) {
-        return Some(format!("the text has {text} characters, and 15000 are allowed"));
-    }
-    if !limits::PROMPT_TITLE_CHARS.contains(&title) {
-        return Some(format!("the title has {title} characters, and 1 to 120 are allowed"));
-    }
-    let is_known = PromptType::KNOWN.contains(&document.prompt_type());
-    if !is_known {
-        return Some(format!("there is no type \"{}\"", document.prompt_type()));
-    }
-    match prompt {
-        None if document.prompt_type() != PromptType::Text && !has_model => {
-            Some("image and video prompts need --model".into())
-        }
-        Some(prompt)
-            if document.updated_at.is_some_and(|time| time != prompt.updated_at)
-                && !document.is_same(prompt) =>
-        {
-            Some("the prompt was changed at the server since the export".into())
-        }
-        _ => None,
-    }
-}
-
-impl Plan {
-    fn show(&self) {
-        note(format!(
-            "{} new prompts, {} changed, {} unchanged",
-            self.new.len(),
-            self.changed.len(),
-            self.unchanged
-        ));
-        for document in self.new.iter().chain(self.changed.iter().map(|(_, it)| it)).take(3) {
-            let text: String = document.text.chars().take(60).collect();
-            note(format!("  {}: {}", document.title, crate::output::one_line(&text)));
-        }
-        if !self.left_out.is_empty() {
-            note(format!("{} left out:", self.left_out.len()));
-            self.left_out.iter().take(5).for_each(|line| note(format!("  {line}")));
-        }
-    }
-}
-
-/// The vaults that the documents name, by name; those that are missing are made.
-async fn make_vaults(
-    client: &Client,
-    journal: &Journal,
-    documents: &[Document],
-) -> Result<HashMap<String, VaultId>> {
-    let by_name = |vault: Vault| (vault.name, vault.id);
-    let mut vaults: HashMap<_, _> =
-        client.vaults().list().await?.into_iter().map(by_name).collect();
-    for name in documents.iter().flat_map(|document| &document.vaults) {
+    let settle = Duration::from_secs(arguments.settle);
+    let journal = Journal::open(client, &path).await?.with_settle(settle);
+    let vaults = client.vaults().list().await?.into_iter().map(|vault| (vault.name, vault.id));
+    let mut vaults: HashMap<String, VaultId> = vaults.collect();
+    let new = || documents.iter().filter(|(_, old)| old.is_none());
+    for name in new().flat_map(|(document, _)| &document.vaults) {
         if !vaults.contains_key(name) {
             let vault = journal.run(format!("vault {name}"), client.vaults().create(name)).await?;
             vaults.insert(name.clone(), vault.id);
         }
     }
-    Ok(vaults)
+    let bar = progress(Some(documents.len() as u64), "[{bar:40}] {pos} of {len}, {eta} left");
+    let (journal, vaults, bar) = (&journal, &vaults, &bar);
+    let storing = stream::iter(documents).map(|(document, old)| async move {
+        let stored = match old {
+            Some(old) => edit::store(client, old, document.clone()).await.map(drop),
+            None => {
+                let vaults = document.vaults.iter().filter_map(|name| vaults.get(name).copied());
+                create(client, journal, document, vaults.collect(), arguments.model.clone()).await
+            }
+        };
+        bar.inc(1);
+        stored.err().map(|failure| format!("{}: {failure}", document.title))
+    });
+    let failures = storing.buffer_unordered(AT_ONCE).filter_map(std::future::ready).collect().await;
+    bar.finish_and_clear();
+    Ok(failures)
 }
 
 async fn create(
     client: &Client,
     journal: &Journal,
     document: &Document,
-    vaults: &[VaultId],
-    model: Option<&str>,
+    vaults: Vec<VaultId>,
+    model: Option<String>,
 ) -> Result {
     let create = client.prompts().create(&document.title, &document.text);
     let create = create.set_prompt_type(Some(document.prompt_type()));
-    let create = create.set_platform(document.platform.as_deref());
     let model = model.filter(|_| document.prompt_type() != PromptType::Text);
-    let create = create.set_model_id(model).set_vault(vaults.first().copied());
+    let create = create.set_platform(document.platform.as_deref()).set_model_id(model);
+    let create = create.set_vault(vaults.first().copied());
     let id = journal.run(key(document), create).await?.id;
-    if let [_, others @ ..] = vaults
-        && !others.is_empty()
-    {
+    if vaults.len() > 1 {
         let now = client.prompts().get(id).await?.vault_ids;
-        for vault in others.iter().filter(|vault| !now.contains(vault)) {
-            client.prompts().save(id, *vault).await?;
+        for vault in vaults.into_iter().filter(|vault| !now.contains(vault)) {
+            client.prompts().save(id, vault).await?;
         }
     }
-    Ok(())
-}
-
-async fn change(client: &Client, id: PromptId, document: &Document) -> Result {
-    let update = client.prompts().update(id).title(&document.title).text(&document.text);
-    let update = update.set_prompt_type(Some(document.prompt_type()));
-    match &document.platform {
-        Some(platform) => update.platform(platform).await?,
-        None => update.clear_platform().await?,
-    };
     Ok(())
 }
 
@@ -251,4 +150,64 @@ async fn change(client: &Client, id: PromptId, document: &Document) -> Result {
 fn key(document: &Document) -> String {
     let Document { title, text, platform, vaults, .. } = document;
     digest(&format!("{title}\n{text}\n{platform:?}\n{}\n{vaults:?}", document.prompt_type()))
+}
+
+/// Decides what to do with each document.
+async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
+    let sources = read::sources(&arguments.path)?;
+    let known = known(client, &arguments.path).await?;
+    let (mut plan, mut seen) = (Plan::default(), HashSet::new());
+    for (place, document) in sources {
+        let checked = document.and_then(|mut document| {
+            document.vaults = arguments.vault.clone().map_or(document.vaults, |vault| vec![vault]);
+            let old = document.id.and_then(|id| known.get(&id));
+            check(&document, old, arguments.model.is_some())?;
+            Ok((document, old.cloned()))
+        });
+        match checked {
+            Err(problem) => plan.left_out.push(format!("{place}: {problem}")),
+            Ok((document, Some(old))) if document.is_same(&old) => plan.unchanged += 1,
+            Ok(change @ (_, Some(_))) => plan.documents.push(change),
+            Ok(new) if seen.insert(key(&new.0)) => plan.documents.push(new),
+            Ok(_) => plan.left_out.push(format!("{place}: the same as one before it")),
+        }
+    }
+    Ok(plan)
+}
+
+/// The prompts of the library, if the folder was exported from it.
+async fn known(client: &Client, folder: &Path) -> Result<HashMap<PromptId, Prompt>> {
+    let origin = fs::read_to_string(folder.join(ORIGIN)).unwrap_or_default();
+    match origin.trim() == client.base_url() {
+        false => Ok(HashMap::new()),
+        true => {
+            let prompts = client.prompts().list().prefetch(true).collect().await?.into_iter();
+            Ok(prompts.map(|prompt| (prompt.id, prompt)).collect())
+        }
+    }
+}
+
+/// Whether a document can be stored.
+fn check(document: &Document, old: Option<&Prompt>, has_model: bool) -> Result {
+    let no = |text: String| Err(Failure::new(FAILED, text));
+    for (what, text, allowed) in [
+        ("text", &document.text, limits::PROMPT_TEXT_CHARS),
+        ("title", &document.title, limits::PROMPT_TITLE_CHARS),
+    ] {
+        let (count, most) = (text.chars().count(), allowed.end());
+        if !allowed.contains(&count) {
+            return no(format!("the {what} has {count} characters; it needs 1 to {most}"));
+        }
+    }
+    let (kind, time) = (document.prompt_type(), document.updated_at);
+    match old {
+        _ if !PromptType::KNOWN.contains(&kind) => no(format!("there is no type \"{kind}\"")),
+        None if kind != PromptType::Text && !has_model => {
+            no("image and video prompts need --model".into())
+        }
+        Some(old) if time.is_some_and(|time| time != old.updated_at) && !document.is_same(old) => {
+            no("somebody has changed the prompt since the export".into())
+        }
+        _ => Ok(()),
+    }
 }

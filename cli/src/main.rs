@@ -19,10 +19,12 @@ mod vaults;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
+use clap_complete::Shell;
+use clap_mangen::Man;
 
 use self::args::{Arguments, Command};
 use self::failure::Result;
-use self::output::{Output, note, print};
+use self::output::{App, note, print};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -48,47 +50,39 @@ fn main() -> ExitCode {
 }
 
 async fn run(Arguments { json, command }: Arguments) -> Result {
-    let output = Output { json };
-    match command {
+    let app = match command {
         Command::Login { url } => return config::login(&url).await,
         Command::Logout => return config::logout(),
         Command::Completions { shell } => return completions(shell),
         Command::Man => return manual(),
-        _ => {}
-    }
-    let client = &config::client()?;
+        _ => &App { client: config::client()?, json },
+    };
     match command {
-        Command::Ls { selection } => prompts::ls(client, output, selection).await,
+        Command::Ls(selection) => prompts::list(app, None, selection).await,
         Command::Search { words, selection } => {
-            prompts::search(client, output, &words, selection).await
+            prompts::list(app, Some(words.join(" ")), selection).await
         }
-        Command::Show { text, raw } => prompts::show(client, output, &text, raw).await,
-        Command::Copy { text } => prompts::copy(client, output, &text).await,
-        Command::New { title, text, fields } => {
-            prompts::new(client, output, title, text, fields).await
-        }
-        Command::Edit { prompt, from } => {
-            edit::edit(client, output, &prompt, from.as_deref()).await
-        }
-        Command::Rm { prompts, yes } => prompts::rm(client, output, &prompts, yes).await,
-        Command::Vault(command) => vaults::run(client, output, command).await,
-        Command::Upload { files } => media::upload(client, output, &files).await,
-        Command::Generate(arguments) => media::generate(client, output, arguments).await,
+        Command::Show { text, raw } => prompts::show(app, &text, raw).await,
+        Command::Copy(text) => prompts::copy(app, &text).await,
+        Command::New { title, text, fields } => prompts::new(app, title, text, fields).await,
+        Command::Edit { prompt, from } => edit::edit(app, &prompt, from.as_deref()).await,
+        Command::Rm { prompts, yes } => prompts::rm(app, &prompts, yes).await,
+        Command::Vault(command) => vaults::run(app, command).await,
+        Command::Upload { files } => media::upload(app, &files).await,
+        Command::Generate(arguments) => media::generate(app, arguments).await,
         Command::Export { folder, vault, delete } => {
-            export::export(client, output, &folder, vault.as_deref(), delete).await
+            export::export(app, &folder, vault.as_deref(), delete).await
         }
-        Command::Import { path, yes, vault, model, again } => {
-            let options = import::Options { yes, vault, model, again };
-            import::import(client, output, &path, options).await
-        }
-        Command::Mcp(options) => mcp::run(client, options).await,
+        Command::Import(arguments) => import::import(app, &arguments).await,
+        Command::Mcp(options) => mcp::run(&app.client, options).await,
+        // These need no library.
         Command::Login { .. } | Command::Logout | Command::Completions { .. } | Command::Man => {
             Ok(())
         }
     }
 }
 
-fn completions(shell: clap_complete::Shell) -> Result {
+fn completions(shell: Shell) -> Result {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "promptarium", &mut script);
     print(&String::from_utf8_lossy(&script))
@@ -99,9 +93,13 @@ fn manual() -> Result {
     let mut command = Arguments::command();
     command.build();
     let mut page = Vec::new();
-    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    Man::new(command.clone()).render(&mut page)?;
     for command in command.get_subcommands() {
-        clap_mangen::Man::new(command.clone()).render_description_section(&mut page)?;
+        let man = Man::new(command.clone());
+        man.render_name_section(&mut page)?;
+        man.render_synopsis_section(&mut page)?;
+        man.render_options_section(&mut page)?;
+        man.render_extra_section(&mut page)?;
     }
     print(&String::from_utf8_lossy(&page))
 }

@@ -3,71 +3,56 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use console::{Term, measure_text_width, style, truncate_str};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use console::{Alignment, Term, measure_text_width, pad_str, style, truncate_str};
+use indicatif::{ProgressBar, ProgressStyle};
+use promptarium::Client;
 use serde::Serialize;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{FAILED, Failure, Result, USAGE};
 
 /// A column of a table: its heading, and its cell for an item.
 pub(crate) type Column<T> = (&'static str, fn(&T) -> String);
 
-#[derive(Clone, Copy)]
-pub(crate) struct Output {
+/// What every command has: the library, and how results are printed.
+pub(crate) struct App {
+    pub(crate) client: Client,
     pub(crate) json: bool,
 }
 
-impl Output {
-    /// Several items: a table whose widest column is cut to the width of the terminal, or a line
-    /// for each.
-    pub(crate) fn list<T: Serialize>(self, items: &[T], columns: &[Column<T>]) -> Result {
+impl App {
+    /// Several items: a table, whose last column is cut to the width of the terminal, or a line for
+    /// each.
+    pub(crate) fn list<T: Serialize>(&self, items: &[T], columns: &[Column<T>]) -> Result {
         if self.json {
-            return items.iter().try_for_each(|item| self.json(item));
+            return items.iter().try_for_each(|item| self.item(item, ""));
         }
         let cells = |item| columns.iter().map(|(_, cell)| one_line(&cell(item))).collect();
         let mut rows: Vec<Vec<String>> = items.iter().map(cells).collect();
         if !io::stdout().is_terminal() {
             return print(&rows.iter().map(|row| row.join("\t") + "\n").collect::<String>());
         }
-        let headings = columns.iter().map(|(heading, _)| (*heading).to_owned()).collect();
-        rows.insert(0, headings);
-        let width = |column: usize| rows.iter().map(|row| measure_text_width(&row[column])).max();
-        let mut widths: Vec<_> = (0..columns.len()).map(|it| width(it).unwrap_or(0)).collect();
-        let total = widths.iter().sum::<usize>() + 2 * columns.len().saturating_sub(1);
-        let excess = total.saturating_sub(Term::stdout().size().1.into());
-        if let Some(widest) = widths.iter_mut().max() {
-            *widest = widest.saturating_sub(excess).max(10);
-        }
-        let mut text = String::new();
-        for (number, row) in rows.iter().enumerate() {
-            let cells = row.iter().zip(&widths).map(|(cell, width)| {
-                console::pad_str(
-                    &truncate_str(cell, *width, "…"),
-                    *width,
-                    console::Alignment::Left,
-                    None,
-                )
-                .into_owned()
-            });
-            let line = cells.collect::<Vec<_>>().join("  ");
-            let line = line.trim_end();
-            match number {
-                0 => text += &style(line).bold().to_string(),
-                _ => text += line,
+        let headings = columns.iter().map(|(heading, _)| style(heading).bold().to_string());
+        rows.insert(0, headings.collect());
+        let mut lines = vec![String::new(); rows.len()];
+        for column in 0..columns.len() {
+            let cells = || rows.iter().filter_map(|row| row.get(column));
+            let width = cells().map(|cell| measure_text_width(cell)).max().unwrap_or(0) + 2;
+            for (line, cell) in lines.iter_mut().zip(cells()) {
+                line.push_str(&pad_str(cell, width, Alignment::Left, None));
             }
-            text.push('\n');
         }
-        print(&text)
+        let width = Term::stdout().size().1.into();
+        let lines = lines.iter().map(|line| truncate_str(line.trim_end(), width, "…") + "\n");
+        print(&lines.collect::<String>())
     }
 
     /// One item: this text, or JSON.
-    pub(crate) fn item(self, item: &impl Serialize, text: &str) -> Result {
-        if self.json { self.json(item) } else { print(&for_terminal(text)) }
-    }
-
-    pub(crate) fn json(self, item: &impl Serialize) -> Result {
+    pub(crate) fn item(&self, item: &impl Serialize, text: &str) -> Result {
+        if !self.json {
+            return print(&for_terminal(text));
+        }
         let line =
-            serde_json::to_string(item).map_err(|error| Failure::failed(error.to_string()))?;
+            serde_json::to_string(item).map_err(|it| Failure::new(FAILED, it.to_string()))?;
         print(&(line + "\n"))
     }
 }
@@ -92,8 +77,7 @@ pub(crate) fn can_ask() -> bool {
 
 /// Asks for a line.
 pub(crate) fn ask(question: &str) -> Result<String> {
-    let terminal = Term::stderr();
-    terminal.write_str(question)?;
+    Term::stderr().write_str(question)?;
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
@@ -101,26 +85,22 @@ pub(crate) fn ask(question: &str) -> Result<String> {
 
 /// Asks whether to go on, unless the answer is given.
 pub(crate) fn confirm(yes: bool, question: &str) -> Result {
-    if yes || can_ask() && matches!(ask(&format!("{question} [y/N] "))?.trim(), "y" | "Y" | "yes") {
-        return Ok(());
-    }
-    match can_ask() {
-        true => Err(Failure::failed("nothing was done")),
-        false => Err(Failure::usage(format!("{question} Nobody can be asked here; add --yes"))),
+    match yes || can_ask() {
+        true if yes || ask(&format!("{question} [y/N] "))?.trim().eq_ignore_ascii_case("y") => {
+            Ok(())
+        }
+        true => Err(Failure::new(FAILED, "nothing was done")),
+        false => {
+            Err(Failure::new(USAGE, format!("{question} Nobody can be asked here; add --yes")))
+        }
     }
 }
 
 /// A progress bar with this many steps, or a spinner without; shown on a terminal only.
-pub(crate) fn progress(
-    steps: Option<u64>,
-    template: &str,
-    message: impl Into<String>,
-) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(steps, ProgressDrawTarget::stderr());
+pub(crate) fn progress(steps: Option<u64>, template: &str) -> ProgressBar {
+    let bar = steps.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
     let style = ProgressStyle::with_template(template);
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
-    bar.set_message(one_line(&message.into()));
-    bar
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// The text without what would move the cursor.

@@ -1,15 +1,16 @@
 //! The prompts that a client offers in its menu.
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use promptarium::{Page, Prompt, PromptId, VaultId};
+use promptarium::{Page, Prompt, PromptId};
 use rmcp::model::{
-    ArgumentInfo, GetPromptResult, JsonObject, Prompt as Entry, PromptArgument, PromptMessage, Role,
+    ArgumentInfo, CompletionInfo, GetPromptResult, JsonObject, Prompt as Entry, PromptArgument,
+    PromptMessage, Role,
 };
 use serde_json::Value;
 use slug::slugify;
 
 use super::Library;
-use crate::failure::{Failure, Result};
+use crate::failure::{ABSENT, Failure, Result, USAGE};
 use crate::find::{self, Place};
 
 /// The entry that takes the title of any prompt.
@@ -28,21 +29,18 @@ impl Library {
             return Ok(list.vault(vault).set_cursor(cursor).page().await?);
         }
         if cursor.is_some() {
-            return Err(Failure::usage("the cursor is not one of this list"));
+            return Err(Failure::new(USAGE, "the cursor is not one of this list"));
         }
-        let vaults = self.client.vaults().list().await?;
-        let vaults = vaults.into_iter().filter(|vault| vault.prompt_count > 0);
-        let ids: Vec<VaultId> = vaults.map(|vault| vault.id).collect();
-        let members = stream::iter(ids).map(|id| self.client.vault(id).list().send());
-        let members: Vec<_> = members.buffered(4).try_collect::<Vec<_>>().await?.concat();
-        let pinned = members.into_iter().filter(|member| member.is_pinned);
-        let mut pinned: Vec<_> = pinned.map(|member| member.prompt).collect();
+        let vaults = self.client.vaults().list().await?.into_iter();
+        let vaults: Vec<_> = vaults.filter(|vault| vault.prompt_count > 0).collect();
+        let members = stream::iter(vaults).map(|vault| self.client.vault(vault.id).list().send());
+        let members = members.buffered(4).try_collect::<Vec<_>>().await?.into_iter().flatten();
+        let pinned = members.filter(|member| member.is_pinned).map(|member| member.prompt);
+        let mut pinned: Vec<_> = pinned.collect();
         pinned.sort_by_key(|prompt| prompt.id);
         pinned.dedup_by_key(|prompt| prompt.id);
-        match pinned.is_empty() {
-            false => Ok(Page::new(pinned, None)),
-            true => Ok(Page::new(list.page().await?.items, None)),
-        }
+        let newest = if pinned.is_empty() { list.page().await?.items } else { pinned };
+        Ok(Page::new(newest, None))
     }
 
     /// The prompt of an entry, with its arguments filled in.
@@ -52,16 +50,15 @@ impl Library {
         arguments: &JsonObject,
     ) -> Result<GetPromptResult> {
         let prompt = self.named(name, arguments).await?;
-        self.show(&prompt);
-        let value = |name: &str| arguments.get(name).map(text);
-        let variables = prompt.variables().into_iter();
-        let missing =
-            variables.filter(|it| it.default.is_none() && !arguments.contains_key(&it.name));
-        let missing: Vec<_> = missing.map(|variable| variable.name).collect();
+        let missing = prompt.missing(|name| arguments.contains_key(name));
         if !missing.is_empty() && name != ANY {
-            return Err(Failure::usage(format!("a value is missing for: {}", missing.join(", "))));
+            return Err(Failure::new(
+                USAGE,
+                format!("a value is missing for: {}", missing.join(", ")),
+            ));
         }
-        let message = PromptMessage::new_text(Role::User, prompt.filled(value));
+        let text = prompt.filled(|name| arguments.get(name).map(text));
+        let message = PromptMessage::new_text(Role::User, text);
         Ok(GetPromptResult::new(vec![message]).with_description(prompt.title))
     }
 
@@ -70,11 +67,10 @@ impl Library {
             let title = arguments.get("title").map(text).unwrap_or_default();
             return find::prompt(&self.client, &title).await;
         }
-        // The title before it may have changed since.
-        let id = name.rsplit('-').next().and_then(|id| id.parse().ok());
-        let absent = || Failure::absent(format!("there is no prompt \"{name}\""));
-        let prompt = self.client.prompts().get_opt(PromptId::new(id.ok_or_else(absent)?));
-        prompt.await?.ok_or_else(absent)
+        // The title in front of the id may have changed since.
+        let absent = || Failure::new(ABSENT, format!("there is no prompt \"{name}\""));
+        let id = name.rsplit('-').next().and_then(|id| id.parse().ok()).ok_or_else(absent)?;
+        self.client.prompts().get_opt(PromptId::new(id)).await?.ok_or_else(absent)
     }
 
     /// Values for an argument of an entry: titles, or the default of a variable.
@@ -83,27 +79,19 @@ impl Library {
         name: &str,
         argument: &ArgumentInfo,
     ) -> Result<Vec<String>> {
-        let begun = find::fold(&argument.value);
+        let typed = find::fold(&argument.value);
         if name != ANY {
-            let variables = self.named(name, &JsonObject::new()).await?.variables();
-            let variable = variables.into_iter().find(|variable| variable.name == argument.name);
-            let default = variable.and_then(|variable| variable.default);
-            return Ok(default
-                .into_iter()
-                .filter(|it| find::fold(it).starts_with(&begun))
-                .collect());
+            let variables = self.named(name, &JsonObject::new()).await?.variables().into_iter();
+            let defaults =
+                variables.filter(|it| it.name == argument.name).filter_map(|it| it.default);
+            return Ok(defaults.filter(|it| find::fold(it).starts_with(&typed)).collect());
         }
         let found = find::search(&self.client, &argument.value, Place::default()).take(COMPLETED);
-        let mut titles: Vec<String> = Vec::new();
-        let mut found = std::pin::pin!(found);
-        while let Some(Prompt { title, .. }) = found.try_next().await? {
-            if find::fold(&title).contains(&begun) && !titles.contains(&title) {
-                titles.push(title);
-            }
-            if titles.len() > rmcp::model::CompletionInfo::MAX_VALUES {
-                break;
-            }
-        }
+        let titles = found.map_ok(|prompt| prompt.title);
+        let titles =
+            titles.try_filter(|title| std::future::ready(find::fold(title).contains(&typed)));
+        let mut titles: Vec<_> = titles.take(CompletionInfo::MAX_VALUES + 1).try_collect().await?;
+        titles.dedup();
         Ok(titles)
     }
 }
@@ -112,23 +100,17 @@ impl Library {
 pub(super) fn entry(prompt: &Prompt) -> Entry {
     let title: String = slugify(&prompt.title).chars().take(48).collect();
     let title = if title.is_empty() { "prompt" } else { title.trim_end_matches('-') };
-    let start: String = prompt.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let arguments: Vec<_> = prompt
-        .variables()
-        .into_iter()
-        .map(|variable| {
-            let argument =
-                PromptArgument::new(variable.name).with_required(variable.default.is_none());
-            match variable.default {
-                Some(default) => argument.with_description(format!("\"{default}\" if left out")),
-                None => argument,
-            }
-        })
-        .collect();
-    let description: String = start.chars().take(120).collect();
-    let arguments = Some(arguments).filter(|arguments| !arguments.is_empty());
-    Entry::new(format!("{title}-{}", prompt.id), Some(description), arguments)
-        .with_title(&prompt.title)
+    let words = prompt.text.split_whitespace().take(60).collect::<Vec<_>>().join(" ");
+    let arguments = prompt.variables().into_iter().map(|variable| {
+        let argument = PromptArgument::new(variable.name).with_required(variable.default.is_none());
+        match variable.default {
+            Some(default) => argument.with_description(format!("\"{default}\" if left out")),
+            None => argument,
+        }
+    });
+    let arguments = Some(arguments.collect::<Vec<_>>()).filter(|arguments| !arguments.is_empty());
+    let start: String = words.chars().take(120).collect();
+    Entry::new(format!("{title}-{}", prompt.id), Some(start), arguments).with_title(&prompt.title)
 }
 
 pub(super) fn any_prompt() -> Entry {

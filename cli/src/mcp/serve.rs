@@ -15,16 +15,16 @@ use tokio::net::TcpListener;
 use tokio::time::sleep;
 
 use super::Library;
-use crate::failure::{Failure, Result};
+use crate::failure::{FAILED, Failure, Result, USAGE};
 use crate::output::note;
 
 /// Serves the client that started this program, until it closes standard input.
 pub(super) async fn stdio(library: Library) -> Result {
-    let failed = |error| Failure::failed(format!("MCP: {error}"));
+    let failed = |error| Failure::new(FAILED, format!("MCP: {error}"));
     let running = match library.serve(stdio_pipes()).await {
         Ok(running) => running,
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(Failure::failed(format!("MCP: {error}"))),
+        Err(error) => return Err(Failure::new(FAILED, format!("MCP: {error}"))),
     };
     running.waiting().await.map(drop).map_err(|error| failed(error.to_string()))
 }
@@ -33,12 +33,12 @@ pub(super) async fn stdio(library: Library) -> Result {
 pub(super) async fn http(library: Library, address: SocketAddr) -> Result {
     if !address.ip().is_loopback() {
         let text = format!("--http: {address} is not a loopback address");
-        return Err(Failure::usage(text)
+        return Err(Failure::new(USAGE, text)
             .hint("use 127.0.0.1:PORT; whoever reaches it has your key's rights"));
     }
     let listener = TcpListener::bind(address).await;
     let listener =
-        listener.map_err(|error| Failure::failed(format!("--http: {address}: {error}")))?;
+        listener.map_err(|error| Failure::new(FAILED, format!("--http: {address}: {error}")))?;
     let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
     let config = StreamableHttpServerConfig::default().with_allowed_origins(origins);
     let sessions = Arc::new(LocalSessionManager::default());
@@ -67,8 +67,10 @@ pub(super) struct Changes {
     library: Library,
     interval: Duration,
     wait: Duration,
-    seen: Option<Vec<(PromptId, Timestamp)>>,
+    seen: Option<State>,
 }
+
+type State = Vec<(PromptId, Timestamp)>;
 
 impl Library {
     /// The changes from now on, if they are watched.
@@ -78,28 +80,22 @@ impl Library {
         Some(Changes { library: self.clone(), interval, wait: interval, seen })
     }
 
-    async fn state(&self) -> Option<Vec<(PromptId, Timestamp)>> {
+    async fn state(&self) -> Option<State> {
         let page = self.offered(None).await.ok()?;
         Some(page.items.iter().map(|prompt| (prompt.id, prompt.updated_at)).collect())
     }
 }
 
 impl Changes {
-    /// Waits for a change; longer and longer while there is none, up to eight times the interval.
-    /// `false` if nobody is there any more.
-    pub(super) async fn next(&mut self, is_closed: impl Fn() -> bool + Send) -> bool {
-        loop {
-            sleep(self.wait).await;
-            if is_closed() {
-                return false;
-            }
-            let state = self.library.state().await;
-            if state.is_some() && state != self.seen {
-                self.seen = state;
-                self.wait = self.interval;
-                return true;
-            }
-            self.wait = (self.wait * 3 / 2).min(self.interval * 8);
-        }
+    /// Waits, and says whether there is a change; the longer there is none the longer it waits, up to
+    /// eight times the interval.
+    pub(super) async fn next(&mut self) -> bool {
+        sleep(self.wait).await;
+        let state = self.library.state().await;
+        let has_changed = state.is_some() && state != self.seen;
+        self.wait =
+            if has_changed { self.interval } else { (self.wait * 3 / 2).min(self.interval * 8) };
+        self.seen = state.or(self.seen.take());
+        has_changed
     }
 }

@@ -81,6 +81,13 @@ impl Prompt {
     pub fn filled<V: AsRef<str>>(&self, value: impl Fn(&str) -> Option<V>) -> String {
         Variable::fill(&self.text, value)
     }
+
+    /// The names of the variables that have no default and for which there is no value.
+    pub fn missing(&self, has_value: impl Fn(&str) -> bool) -> Vec<String> {
+        let variables = self.variables().into_iter();
+        let missing = variables.filter(|it| it.default.is_none() && !has_value(&it.name));
+        missing.map(|variable| variable.name).collect()
+    }
 }
 
 enum Piece<'a> {

@@ -1,0 +1,163 @@
+//! Export and import.
+
+use std::fs;
+use std::time::SystemTime;
+
+use crate::program::Library;
+
+fn modified(library: &Library, name: &str) -> SystemTime {
+    fs::metadata(library.folder.path().join(name)).unwrap().modified().unwrap()
+}
+
+#[test]
+fn an_export_has_a_file_for_each_prompt_and_rewrites_only_what_changed() {
+    let library = Library::start();
+    library.ok(&["vault", "new", "Writing"]);
+    library.ok(&["new", "Tone: be kind", "Be kind.\n\n---\n", "--vault", "Writing"]);
+    library.ok(&["new", "🌊", "Sea", "--platform", "llm"]);
+    assert_eq!(library.ok(&["export", "out"]), "2 prompts: 2 files written, 0 deleted");
+    assert_eq!(library.names("out"), [".promptarium", "ocean-2.md", "tone-be-kind-1.md"]);
+    let file = library.read("out/tone-be-kind-1.md");
+    let updated = library.json(&["show", "1"])[0]["updatedAt"].as_str().unwrap().to_owned();
+    let expected = format!(
+        "---\nid: 1\ntitle: 'Tone: be kind'\ntype: text\nvaults:\n- Writing\nupdatedAt: {updated}\n---\n\nBe kind.\n\n---\n\n"
+    );
+    assert_eq!(file, expected);
+
+    library.write("2.md", "---\ntitle: Sea\nplatform: llm\n---\n\nSea\n");
+    library.ok(&["edit", "2", "--from", "2.md"]);
+    let before = modified(&library, "out/tone-be-kind-1.md");
+    assert_eq!(library.ok(&["export", "out"]), "2 prompts: 1 files written, 0 deleted");
+    assert_eq!(modified(&library, "out/tone-be-kind-1.md"), before);
+    // The name stays when the title changes.
+    assert!(library.read("out/ocean-2.md").contains("title: Sea"));
+}
+
+#[test]
+fn files_of_prompts_that_are_gone_are_deleted_only_if_asked_and_others_never() {
+    let library = Library::start();
+    library.ok(&["new", "A", "a"]);
+    library.ok(&["new", "B", "b"]);
+    library.ok(&["export", "out"]);
+    library.write("out/notes-7.md", "mine");
+    library.ok(&["rm", "1", "--yes"]);
+    let kept = library.run(&["export", "out"]);
+    assert!(kept.stderr.contains("--delete"), "{kept:?}");
+    assert_eq!(library.ok(&["export", "out", "--delete"]), "1 prompts: 0 files written, 1 deleted");
+    assert_eq!(library.names("out"), [".promptarium", "b-2.md", "notes-7.md"]);
+}
+
+#[test]
+fn an_exported_folder_that_is_imported_again_changes_what_was_edited_and_doubles_nothing() {
+    let library = Library::start();
+    library.ok(&["vault", "new", "Writing"]);
+    library.ok(&["new", "A", "a", "--vault", "Writing"]);
+    library.ok(&["new", "B", "b"]);
+    library.ok(&["export", "out"]);
+    assert_eq!(library.json(&["import", "out", "--yes"])[0]["unchanged"], 2);
+    let file = library.read("out/a-1.md").replace("\n\na\n", "\n\nchanged\n");
+    library.write("out/a-1.md", &file);
+    library.write("out/c.md", "New");
+    assert_eq!(library.ok(&["import", "out", "--yes"]), "2 prompts are stored");
+    assert_eq!(library.ok(&["show", "A"]), "changed");
+    assert_eq!(library.ok(&["show", "c"]), "New");
+    // The edited file is older than its prompt now.
+    library.write("out/a-1.md", &file.replace("changed", "again"));
+    let ran = library.run(&["import", "out", "--yes"]);
+    assert!(ran.stderr.contains("since the export"), "{ran:?}");
+    assert_eq!(library.ok(&["ls"]).lines().count(), 3);
+}
+
+#[test]
+fn a_folder_moves_to_another_library_with_its_vaults() {
+    let (one, two) = (Library::start(), Library::start());
+    one.ok(&["vault", "new", "Writing"]);
+    one.ok(&["vault", "new", "Work"]);
+    one.ok(&["new", "A", "a", "--vault", "Writing"]);
+    one.ok(&["vault", "add", "Work", "A"]);
+    one.ok(&["export", "out"]);
+    two.ok(&["new", "Other", "other"]);
+    let path = one.folder.path().join("out");
+    two.ok(&["import", path.to_str().unwrap(), "--yes"]);
+    for vault in ["Writing", "Work"] {
+        assert!(two.ok(&["ls", "--vault", vault]).ends_with("\tA"), "{vault}");
+    }
+    assert_eq!(two.ok(&["show", "Other"]), "other");
+}
+
+#[test]
+fn csv_and_json_of_other_programs_are_imported_and_what_is_left_out_is_told() {
+    let library = Library::start();
+    let long = "x".repeat(15_001);
+    library.write("acts.csv", &format!("act,prompt\nPoet,\"Write, in\nverse\"\nEmpty,\nPoet,\"Write, in\nverse\"\nLong,{long}\n"));
+    let preview = library.run(&["import", "acts.csv"]);
+    assert_eq!(preview.code, Some(2), "{preview:?}");
+    for said in [
+        "1 new prompts",
+        "3 left out",
+        "  Poet: Write, in verse",
+        "row 2: it has no text",
+        "row 3: the same as one before it",
+        "row 4: the text has 15001 characters",
+        "--yes",
+    ] {
+        assert!(preview.stderr.contains(said), "{said}: {}", preview.stderr);
+    }
+    assert_eq!(library.ok(&["ls"]), "");
+    library.write(
+        "webui.json",
+        r#"[{"command": "/sum", "title": "Summary", "content": "Sum {{x}}"}]"#,
+    );
+    library.write("texts.json", r#"{"Tone": "Be kind", "Style": "Be brief"}"#);
+    library.write("nested.json", r#"{"version": 2, "prompts": {"Cook": {"template": "Cook it"}}}"#);
+    library.write(
+        "lines.jsonl",
+        "{\"name\": \"L1\", \"text\": \"1\"}\n{\"text\": \"Second line\\nmore\"}\n",
+    );
+    for file in ["acts.csv", "webui.json", "texts.json", "nested.json", "lines.jsonl"] {
+        library.ok(&["import", file, "--yes", "--vault", "Imported"]);
+    }
+    for (title, text) in [
+        ("Poet", "Write, in\nverse"),
+        ("Summary", "Sum {{x}}"),
+        ("Style", "Be brief"),
+        ("Cook", "Cook it"),
+        ("Second line", "Second line\nmore"),
+    ] {
+        assert_eq!(library.ok(&["show", title, "--raw"]), text, "{title}");
+    }
+    assert_eq!(library.ok(&["ls", "--vault", "Imported"]).lines().count(), 7);
+}
+
+#[test]
+fn the_same_import_again_stores_nothing_unless_it_must() {
+    let library = Library::start();
+    library.write("a.csv", "title,text\nA,a\nB,b\n");
+    library.ok(&["import", "a.csv", "--yes"]);
+    library.write("a.csv", "title,text\nA,a\nB,b\nC,c\n");
+    library.ok(&["import", "a.csv", "--yes"]);
+    assert_eq!(library.ok(&["ls"]).lines().count(), 3);
+    library.ok(&["import", "a.csv", "--yes", "--again"]);
+    assert_eq!(library.ok(&["ls"]).lines().count(), 6);
+}
+
+#[test]
+fn files_that_have_no_prompts_are_refused_with_what_they_need() {
+    let library = Library::start();
+    library.write("a.csv", "a,b\n1,2\n");
+    library.write("a.json", "{\"a\": 1}");
+    library.write("b.json", "{");
+    library.write("image.md", "---\ntitle: I\ntype: image\n---\n\ntext");
+    for (file, said) in [
+        ("a.csv", "call it one of: content, prompt"),
+        ("a.json", "no object with a text"),
+        ("b.json", "not JSON"),
+        ("absent", "No such file"),
+        ("image.md", "need --model"),
+    ] {
+        let ran = library.run(&["import", file, "--yes"]);
+        assert!(ran.stderr.contains(said), "{file}: {ran:?}");
+    }
+    library.ok(&["import", "image.md", "--yes", "--model", "local/plasma"]);
+    assert!(library.ok(&["ls"]).contains("\timage\t"));
+}
