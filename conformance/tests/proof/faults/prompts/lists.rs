@@ -35,6 +35,22 @@ pub(in crate::faults) const ALL: &[Fault] = &[
             entries(response, |found| found.extend(found.first().cloned().map(nowhere)));
         }
     }) },
+    fault! { "prompts.search-ignored" ["PR-13"] search_as(|_| None) },
+    // Words between quotation marks are found in any order.
+    fault! { "prompts.search-without-phrases" ["PR-13"]
+        search_as(|text| Some(text.replace("%22", ""))) },
+    // A search is in ASCII.
+    fault! { "prompts.search-ascii" ["PR-13"]
+        search_as(|text| Some(text.split('%').next().unwrap_or_default().to_owned())) },
+    // Only the first word counts.
+    fault! { "prompts.search-first-word" ["PR-13"]
+        search_as(|text| Some(text.split('+').next().unwrap_or_default().to_owned())) },
+    // A search takes no notice of a type.
+    fault! { "prompts.search-any-type" ["PR-16"] asks(LIST, |request| {
+        if request.parameter("q").is_some() && is_type(request) {
+            request.set_parameter("type", None);
+        }
+    }) },
     fault! { "prompts.delete-soft" ["PR-41"] kept("GET /prompts/*, DELETE /prompts/*") },
     fault! { "prompts.delete-still-listed" ["PR-42"]
         listed_on("GET /prompts, DELETE /prompts/*", in_vault) },
@@ -56,6 +72,11 @@ pub(in crate::faults) const ALL: &[Fault] = &[
         response
     }) },
 ];
+
+/// Searches for another text; both have percent-encoding.
+fn search_as(taken: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Intercept {
+    parameter_as(LIST, "q", taken)
+}
 
 const KINDS: [&str; 3] = ["image", "text", "video"];
 
