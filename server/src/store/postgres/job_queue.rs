@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::FutureExt as _;
-use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::Row;
