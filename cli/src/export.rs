@@ -26,7 +26,7 @@ pub(crate) async fn export(app: &App, folder: &Path, vault: Option<&str>, delete
             let text = format!("{} is an export of {}", folder.display(), url.trim());
             return Err(Failure::new(USAGE, text).hint("choose another folder"));
         }
-        _ => write(&origin, &format!("{}\n", client.base_url()))?,
+        _ => fs::write(&origin, client.base_url()).map_err(Failure::file(&origin))?,
     }
     let mut files = exported(folder)?;
     let vaults = client.vaults().list().await?;
@@ -41,7 +41,8 @@ pub(crate) async fn export(app: &App, folder: &Path, vault: Option<&str>, delete
             // A file keeps its name when the title changes.
             let title: String = slugify(&prompt.title).chars().take(60).collect();
             let new = || folder.join(format!("{title}-{}.md", prompt.id));
-            write(&old.filter(|old| is_of(old, prompt.id)).unwrap_or_else(new), &file)?;
+            let path = old.filter(|old| is_of(old, prompt.id)).unwrap_or_else(new);
+            fs::write(&path, file).map_err(Failure::file(&path))?;
             written += 1;
         }
     }
@@ -75,10 +76,4 @@ fn exported(folder: &Path) -> Result<HashMap<PromptId, PathBuf>> {
 fn is_of(path: &Path, id: PromptId) -> bool {
     let document = fs::read_to_string(path).map(|file| Document::parse(&file));
     matches!(document, Ok(Ok(document)) if document.id == Some(id))
-}
-
-/// Writes a file that is never there in part.
-fn write(path: &Path, text: &str) -> Result {
-    let part = path.with_extension("part");
-    fs::write(&part, text).and_then(|()| fs::rename(&part, path)).map_err(Failure::file(path))
 }

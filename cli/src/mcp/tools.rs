@@ -6,11 +6,7 @@ use std::collections::BTreeMap;
 use futures::{StreamExt as _, TryStreamExt as _};
 use promptarium::{PromptId, PromptType};
 use rmcp::ErrorData;
-use rmcp::handler::server::tool::{parse_json_object, schema_for_input};
-use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations,
-};
-use rmcp::schemars::{self, JsonSchema};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, Tool};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -20,102 +16,53 @@ use crate::failure::{Failure, INTERRUPTED, Result, USAGE};
 use crate::find::{self, Place};
 use crate::media::Order;
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
 struct Search {
-    /// Words that all occur in the title or the text.
     query: String,
-    /// At most this many prompts, up to 100; 20 by default.
     limit: Option<usize>,
-    /// Only in this vault: its name or id.
     vault: Option<String>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
 struct Get {
-    /// The id or the title of the prompt.
     prompt: String,
-    /// Values of the variables in the text, by their names.
     #[serde(default)]
     variables: BTreeMap<String, String>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
 struct Save {
-    /// The id of the prompt to change; without it a new prompt is stored.
     id: Option<i64>,
-    /// The title, of 1 to 120 characters.
     title: String,
-    /// The text, of 1 to 15000 characters. {{name}} and {{name|default}} are variables.
     text: String,
-    /// text, image or video; text by default.
     r#type: Option<String>,
-    /// The model, which image and video prompts need.
     model: Option<String>,
-    /// The tool that the prompt is meant for.
     platform: Option<String>,
-    /// A vault to add it to: its name or id.
     vault: Option<String>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Generate {
-    /// The model, such as local/plasma.
-    #[serde(default)]
     model: String,
-    /// What to show.
-    #[serde(default)]
     text: String,
-    /// How many pictures, 1 to 4.
     count: Option<u32>,
-    /// The aspect ratio, such as 16:9.
     aspect_ratio: Option<String>,
-    /// The vault that takes the pictures: its name or id.
     vault: Option<String>,
-    /// The id of an earlier job, alone, to wait for it again. Nothing new is paid then.
     job: Option<String>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct Nothing {}
-
 /// The tools; without those that write unless that is allowed.
 pub(super) fn all(write: bool) -> Vec<Tool> {
-    let closed = || ToolAnnotations::new().open_world(false);
-    let read = || closed().read_only(true).destructive(false).idempotent(true);
-    let save = || closed().read_only(false).destructive(true).idempotent(false);
-    let mut tools = vec![
-        tool::<Search>(
-            "search_prompts",
-            "Find prompts of the library by words, newest first.",
-            read(),
-        ),
-        tool::<Get>("get_prompt", "Get the text of a prompt with its variables filled in.", read()),
-        tool::<Nothing>(
-            "list_vaults",
-            "List the vaults, the named collections of prompts.",
-            read(),
-        ),
-    ];
-    if write {
-        tools.push(tool::<Save>("save_prompt", "Store a new prompt, or change one.", save()));
-        let text = "Generate pictures from a text and return them. Most services charge for it.";
-        let generate = save().destructive(false).open_world(true);
-        tools.push(tool::<Generate>("generate_image", text, generate));
-    }
-    tools
-}
-
-fn tool<T: JsonSchema + 'static>(
-    name: &'static str,
-    description: &'static str,
-    annotations: ToolAnnotations,
-) -> Tool {
-    let schema = schema_for_input::<T>().unwrap_or_default();
-    Tool::new(name, description, schema).with_annotations(annotations)
+    // A test reads the file.
+    let tools: Vec<Tool> = serde_json::from_str(include_str!("tools.json")).unwrap_or_default();
+    let reads = |tool: &Tool| tool.annotations.as_ref().and_then(|it| it.read_only_hint);
+    tools.into_iter().filter(|tool| write || reads(tool) == Some(true)).collect()
 }
 
 fn parse<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
-    parse_json_object(arguments).map_err(|error| Failure::new(USAGE, error.message))
+    let wrong = |error: serde_json::Error| Failure::new(USAGE, format!("arguments: {error}"));
+    serde_json::from_value(Value::Object(arguments)).map_err(wrong)
 }
 
 impl Library {
@@ -124,8 +71,7 @@ impl Library {
         request: CallToolRequestParams,
         context: Request,
     ) -> Answer<CallToolResult> {
-        let arguments = request.arguments.unwrap_or_default();
-        let name = &*request.name;
+        let (name, arguments) = (&*request.name, request.arguments.unwrap_or_default());
         if !all(true).iter().any(|tool| tool.name == name) {
             return Err(ErrorData::invalid_params(format!("there is no tool \"{name}\""), None));
         }
@@ -133,8 +79,7 @@ impl Library {
             result = self.answer(name, arguments, &context) => result,
             () = context.ct.cancelled() => Err(Failure::new(INTERRUPTED, "cancelled")),
         };
-        let told =
-            |failure: Failure| CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
+        let told = |it: Failure| CallToolResult::error(vec![ContentBlock::text(it.to_string())]);
         Ok(result.unwrap_or_else(told))
     }
 

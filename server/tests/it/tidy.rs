@@ -39,10 +39,11 @@ const LAYERS: [&[&str]; 16] = [
 /// Folder, exceptions below it, and text that no line of code in it contains.
 type Forbidden = (&'static str, &'static [&'static str], &'static [&'static str]);
 
-const FORBIDDEN: [Forbidden; 9] = [
+const FORBIDDEN: [Forbidden; 10] = [
     ("sdk/", &[], &["promptarium_server", "promptarium_conformance"]),
     ("server/", &[], &["promptarium_conformance"]),
     ("conformance/src/", &[], &["promptarium_server"]),
+    ("cli/src/", &[], &["promptarium_server", "promptarium_conformance"]),
     ("server/src/store", &[], &[" http::", "hyper"]),
     ("server/src/api", &[], &["MemoryStore", "PostgresStore", "tokio::net", "tokio::spawn"]),
     (
@@ -81,7 +82,7 @@ impl Source {
 
 fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let crates = ["sdk", "server", "conformance", "examples"];
+    let crates = ["sdk", "server", "conformance", "cli", "examples"];
     let files = crates.iter().flat_map(|folder| files(&root.join(folder)));
     let mut sources: Vec<_> = files
         .filter(|file| file.extension().is_some_and(|extension| extension == "rs"))
