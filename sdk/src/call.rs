@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::macros::{debug, sendable};
 use crate::response::{RawResponse, WithMeta};
 use crate::send::config::CallOptions;
+use crate::send::evidence::{Evidence, is_absent};
 use crate::send::outcome::Outcome;
 use crate::send::policy::Backoff;
 use crate::send::reply::Reply;
@@ -94,13 +95,17 @@ impl<T> Call<T> {
     }
 
     /// Asks for the job of a request with an unknown outcome, for as long as the response to the
-    /// request was waited for. `None` if that does not show it, which proves nothing: a service may
-    /// store a job late, so 404 does not say that it never will.
+    /// request was waited for. `None` if that does not show it: a service may store a job late, so
+    /// an absence does not say that it never will.
     async fn find_job(&self, status: &Request, error: &Error) -> Option<Reply> {
         let Context { client, options } = &self.context;
         let limits = options.limits(&client.0);
         let window = limits.response();
-        let end = Instant::now().checked_add(window).into_iter().chain(limits.deadline).min();
+        let end = Instant::now()
+            .checked_add(window)
+            .into_iter()
+            .chain(limits.deadline.map(|(end, _)| end))
+            .min();
         let once = options.clone().without_retries();
         // The last question comes near the end.
         let mut backoff = Backoff::new(FIRST_QUESTION, window / 8);
@@ -108,17 +113,19 @@ impl<T> Call<T> {
         let asking = async {
             loop {
                 sleep(delay).await;
-                match client.0.send(status, &once).await {
-                    Ok(reply) if reply.shows_job() => return Some(reply),
-                    Ok(reply) if reply.status.is_success() => {}
-                    Ok(reply) => {
-                        let refused = reply.refused();
+                if let Ok(reply) = client.0.send(status, &once).await {
+                    match reply.job_evidence() {
+                        Ok(Evidence::Present(())) => return Some(reply),
                         // After any other refusal, such as 401, a later response tells no more.
-                        if !refused.is_retryable() && !refused.is_absent() {
+                        Err(error)
+                            if !reply.status.is_success()
+                                && !error.is_retryable()
+                                && !is_absent(&error) =>
+                        {
                             return None;
                         }
+                        Ok(Evidence::Absent | Evidence::Unclear(_)) | Err(_) => {}
                     }
-                    Err(_) => {}
                 }
                 delay = backoff.delay(None);
             }

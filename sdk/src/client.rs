@@ -31,12 +31,13 @@ use crate::send::throttle::{Pressure, Throttle};
 /// - Each Tokio runtime has its own connections, so a client may be kept in a `static` and used
 ///   from several runtimes, for example by `#[tokio::test]` functions.
 /// - The proxies of the environment are used (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`,
-///   `NO_PROXY`), except for a base URL on the loopback interface, for downloads and uploads too. A
-///   proxy for plain `http://` URLs sees the API key.
+///   `NO_PROXY`), for calls, downloads and uploads. Each request to the loopback interface is sent
+///   without a proxy. A proxy for plain `http://` URLs sees the API key.
 /// - `https://` uses the certificate store of the operating system, which is read once for the
 ///   process. Without one, an `http://` base URL works, and `https://` fails with an error.
-/// - A request that an HTTP/2 server certainly did not process (`REFUSED_STREAM`, or a `GOAWAY`
-///   without an error) is retried, whatever its method.
+/// - It speaks HTTP/1.1, and HTTP/2 with the feature `http2`. A request that an HTTP/2 server
+///   certainly did not process (`REFUSED_STREAM`, or a `GOAWAY` without an error) is retried,
+///   whatever its method, also by a [`ClientBuilder::http_client`].
 /// - After `fork()` the child process must make a new runtime; blocking calls do so by themselves.
 ///   Forking while another thread makes a call is not supported.
 #[derive(Clone)]

@@ -18,30 +18,40 @@
 //! # Ok(()) }
 //! ```
 //!
-//! # How an open step is resolved
+//! # Which calls are steps
 //!
-//! | call | what is asked | it was carried out if |
-//! |---|---|---|
-//! | `CreateGeneration` | the status of the job, whose id is in the journal | the service has the job |
-//! | `UploadImage` | the permanent URL, which is written to the journal before the bytes are sent | it returns as many bytes |
-//! | `CreatePrompt` | the list of its vault, or of all prompts if it names none | there is a prompt with its title, text, type and platform |
-//! | `CreateVault` | the list of vaults | there is a vault with its name, description and visibility |
+//! | call | what is asked | it was carried out if | it was not if |
+//! |---|---|---|---|
+//! | `CreateGeneration` | the status of the job, whose id is in the journal | the status has a known state or the id of the job | 404 of the API |
+//! | `UploadImage` | the permanent URL, which is written to the journal before the bytes are sent | it returns as many bytes | 404 |
+//! | `CreatePrompt` | the list of its vault, or of all prompts if it names none | there is a prompt with its title, text, type and platform | there is none like it, and no other new one |
+//! | `CreateVault` | the list of vaults | there is a vault with its name, description and visibility | there is none like it, and no other new one |
+//! | `ForkVault` | the list of vaults | | there is no new one |
+//!
+//! The other writes are no steps. To update, delete, save, add, remove, pin or unpin again has no
+//! further effect, so a program that is started again repeats them. Before it repeats a
+//! [`move_to`](crate::resources::VaultContents::move_to), it looks where the prompt is.
+//!
+//! # How an open step is resolved
 //!
 //! A request may still be carried out after the program that sent it was killed. So an absence
 //! counts only after [`settle`](Journal::with_settle), 30 seconds by default, since the journal was
 //! opened or the call failed. Until then `run` waits, and asks again.
 //!
-//! Prompts and vaults count if they were created after the step began, give or take five minutes,
-//! and are not the result of another step. If there are more of them than steps with this content,
-//! or the question is refused, the step is [ambiguous](crate::Error::is_ambiguous): nothing is sent,
-//! and [`resolve`](Journal::resolve) decides. Two programs that store the same content at the same
-//! time need vaults of their own.
+//! Texts are compared without spaces at their ends, line ends and Unicode normalization, which
+//! services change. "New" is what was created since the step began, give or take five minutes, and
+//! belongs to no step. A new prompt or vault that is not like the step may still be its result, on a
+//! service that changes more; one that is like it and older may be, if a clock is wrong. Then, and if
+//! there are more like it than steps, or the question is refused, the step is
+//! [ambiguous](crate::Error::is_ambiguous): nothing is sent, and [`resolve`](Journal::resolve)
+//! decides. So a program needs vaults in which nobody else stores prompts at the same time.
 //!
 //! # The file
 //!
 //! The file has a line of JSON for each event, which is on the disk before the call proceeds. It
 //! contains the texts of prompts and the results of calls, and neither keys, tokens, upload URLs, nor
-//! the URLs that a call sends. Delete it when its results are no longer needed.
+//! the URLs that a call sends. The first line has the base URL and a short hash of the part of the API
+//! key that names it: another client is refused. Delete the file when its results are no longer needed.
 //!
 //! The journal does not see what changes a prompt or a vault afterwards: one that was deleted is not
 //! created again, and one that was changed before its open step was resolved is not recognized.
@@ -59,10 +69,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::{Mutex, RwLock};
 
-use self::file::File;
+use self::file::{File, Header};
 pub use self::step::Step;
 use self::step::{decoded, encoded};
-use self::steps::{Begin, Claim, Event, Kind, Line, Recorded, Sending, Steps};
+use self::steps::{Begin, Claim, Event, Kind, Line, Sending, Steps};
 use crate::call::in_runtime;
 use crate::client::Client;
 use crate::error::Error;
@@ -128,11 +138,21 @@ impl Journal {
     /// # Errors
     ///
     /// [`Error::is_input`] if the file cannot be read or written, is in use by another `Journal`,
-    /// belongs to another base URL, or has a line, other than the last, that cannot be read.
+    /// belongs to another base URL or API key, or has a line, other than the last, that cannot be read.
     pub async fn open(client: &Client, path: impl AsRef<Path>) -> Result<Self, Error> {
-        let (client, path) = (client.clone(), PathBuf::from(path.as_ref()));
+        Self::open_as(client, path.as_ref(), false).await
+    }
+
+    /// As [`open`](Self::open), also for a journal of another base URL or another API key, which then
+    /// belongs to these: the service has moved, or the key was replaced. The account must be the same.
+    pub async fn open_moved(client: &Client, path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_as(client, path.as_ref(), true).await
+    }
+
+    async fn open_as(client: &Client, path: &Path, is_moved: bool) -> Result<Self, Error> {
+        let (client, path) = (client.clone(), PathBuf::from(path));
         in_runtime(async {
-            let (file, steps) = File::open(path, client.base_url().to_owned()).await?;
+            let (file, steps) = File::open(path, Header::of(&client), is_moved).await?;
             let (creating, asking) = (RwLock::default(), Mutex::default());
             let shared = Arc::new(Shared { client, steps, file, creating, asking });
             Ok(Self { shared, settle: SETTLE })
@@ -173,9 +193,9 @@ impl Journal {
         }
         let write = async |event| self.shared.write(vec![Line::new(&claim.key, event)]).await;
         let error = {
-            let _permit = match S::KIND.is_listed() {
-                true => Some(self.shared.creating.read().await),
-                false => None,
+            let _permit = match S::KIND.list() {
+                Some(_) => Some(self.shared.creating.read().await),
+                None => None,
             };
             // Dropped before the permit.
             let _sending = Sending(&claim);
@@ -209,7 +229,7 @@ impl Journal {
             let mut found = Vec::new();
             // First, since one question may resolve all of them.
             let steps = &self.shared.steps;
-            let claims = steps.ordered(Recorded::is_open).into_iter();
+            let claims = steps.open(|_| true).into_iter();
             let claims = claims.filter_map(|(key, _)| Claim::open(steps, &key, None).ok());
             for claim in claims.collect::<Vec<_>>() {
                 let resolved = match Box::pin(self.ask(&claim)).await {

@@ -182,6 +182,12 @@ impl Error {
         self
     }
 
+    /// With the last status of the job, unless the error has one.
+    pub(crate) fn with_last_status(mut self, last: Option<GenerationStatus>) -> Self {
+        self.facts.last_status = self.facts.last_status.or(last);
+        self
+    }
+
     pub(crate) fn with_next_cursor(mut self, next: Option<Cursor>) -> Self {
         self.facts.next_cursor = next;
         self
@@ -206,10 +212,5 @@ impl Error {
     pub(crate) fn with_outcome(mut self, outcome: Outcome) -> Self {
         self.facts.history.outcome = outcome;
         self
-    }
-
-    /// Whether the service says that it does not have what was asked for, whatever the body.
-    pub(crate) fn is_absent(&self) -> bool {
-        matches!(self.status(), Some(StatusCode::NOT_FOUND | StatusCode::GONE))
     }
 }

@@ -58,7 +58,7 @@ pub mod request {
         prompts::{CreatePrompt, ListPrompts, UpdatePrompt},
         raw::RawRequest,
         uploads::UploadImage,
-        vaults::{CreateVault, UpdateVault},
+        vaults::{CreateVault, ForkVault, UpdateVault},
     };
 }
 

@@ -43,6 +43,13 @@ macro_rules! sendable {
                 self
             }
 
+            /// Says that the service carries out the request once although it is sent twice, for
+            /// example by a header with a key, so that it is retried as a `GET` is.
+            pub fn idempotent(mut self) -> Self {
+                self.context.options.set().is_idempotent = true;
+                self
+            }
+
             /// Sends the call; returns status, headers, request id and body of the response
             /// with the value.
             pub async fn send_with_meta(self) -> Result<crate::WithMeta<$output>, crate::Error> {

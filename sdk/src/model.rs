@@ -31,7 +31,7 @@ pub use prompt::{Prompt, PromptImage, PromptStatus, PromptType, VaultPrompt};
 pub(crate) use repair::parse;
 pub use status::GenerationStatus;
 #[cfg(feature = "client")]
-pub(crate) use status::{message, text};
+pub(crate) use status::{letters, message, text};
 #[cfg(feature = "client")]
 pub(crate) use upload::without_credentials;
 pub use upload::{AssetUrl, ImageContentType, UploadSlot, UploadToken, UploadUrl};

@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod decode;
+pub(crate) mod evidence;
 pub(crate) mod incoming;
 pub(crate) mod outcome;
 pub(crate) mod policy;
@@ -24,7 +25,7 @@ use self::outcome::AttemptFailure;
 use self::reply::Reply;
 use self::request::Request;
 use self::retry::Attempts;
-use self::timeout::{Limits, Running, TimedOut, until};
+use self::timeout::{Limits, Running, until};
 use self::trace::Span;
 use crate::error::Error;
 use crate::transport::Body;
@@ -43,7 +44,7 @@ impl Config {
         let limits = options.limits(self);
         let sending = Sending { config: self, request, options, limits, end: limits.end() };
         let policy = options.policy(self);
-        let mut attempts = Attempts::new(policy, &self.budget, request.idempotency);
+        let mut attempts = Attempts::new(policy, &self.budget, options.idempotency(request));
         let span = Span::call(&request.route, &self.base_url);
         let mut last = None;
         loop {
@@ -110,7 +111,7 @@ struct Sending<'a> {
 impl Sending<'_> {
     /// The error of a call whose time ended before it was sent.
     fn no_turn(&self) -> Error {
-        let limit = TimedOut { limit: self.limits.call_setting, after: self.limits.call };
+        let limit = self.limits.of_call(self.end);
         Error::unsent(limit, "while the client paused for the rate limit of the service")
             .of(self.request.route.clone(), None)
     }

@@ -3,8 +3,9 @@
 //!
 //! A [`Script`] takes the place of the network: it answers the requests that a test expects, and
 //! records them. [`fixture`] has a value of every model. A [`FakeService`] answers without a
-//! script: it stores what the code under test creates. [`explore`] runs that code with every
-//! [`Fault`] at each of its requests, and reports what is then doubled, lost or paid twice.
+//! script: it stores what the code under test creates, and can have the habits of other services
+//! ([`Rudeness`]). [`explore`] runs that code with every [`Fault`] at each of its requests, and reports
+//! what is then doubled, lost or paid twice.
 //!
 //! Time is Tokio's: in a test with a paused clock (`#[tokio::test(start_paused = true)]`, feature
 //! `test-util` of Tokio), backoff, polling and timeouts take no time, and
@@ -73,9 +74,11 @@ mod service;
 mod transport;
 
 pub use answer::Answer;
-pub use explore::{Case, Fault, Problem, ProblemKind, Report, explore, explore_with};
+pub use explore::{
+    Case, Cause, Fault, Problem, ProblemKind, Report, explore, explore_on, explore_with,
+};
 pub use script::{Expectation, Script, VerifyError};
-pub use service::FakeService;
+pub use service::{FakeService, Rudeness};
 pub use transport::SeenRequest;
 
 use crate::{Client, ClientBuilder};

@@ -11,7 +11,6 @@ use crate::error::Error;
 use crate::macros::debug;
 use crate::send::config::{self, Config, Credentials};
 use crate::send::policy::{RetryBudget, RetryPolicy};
-use crate::send::throttle::Throttle;
 use crate::send::timeout::{Limits, TimeLimit};
 use crate::transport::{DefaultClient, HttpClient, Transport};
 
@@ -117,7 +116,8 @@ impl ClientBuilder {
     }
 
     /// How long no byte may be sent or received, including the wait for the first byte of the
-    /// response; 20 seconds by default. Uploads and downloads have no other timeout by default.
+    /// response; 20 seconds by default. Uploads and downloads have no other timeout by default; for
+    /// bytes that were sent and may not be read yet, see [`UploadImage`](crate::request::UploadImage).
     pub const fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.limits.idle = timeout;
         self.limits.first_byte = timeout;
@@ -192,7 +192,8 @@ impl ClientBuilder {
         let http_client = match self.http_client {
             Some(http_client) => http_client,
             None => {
-                HttpClient::Default(Arc::new(DefaultClient::new(&base_url, self.limits.connect)?))
+                let Limits { connect, idle, .. } = self.limits;
+                HttpClient::Default(Arc::new(DefaultClient::new(&base_url, connect, idle)?))
             }
         };
         Ok(Client(Arc::new(Config {
@@ -204,7 +205,8 @@ impl ClientBuilder {
             retry: self.retry,
             budget: self.budget,
             http_client,
-            throttle: Arc::new(Throttle::default()),
+            throttle: Arc::default(),
+            completed_at: Arc::default(),
         })))
     }
 }

@@ -1,7 +1,7 @@
 //! Finds out whether open steps were carried out, by asking the service.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 
 use http::header::DATE;
 use jiff::SignedDuration;
@@ -9,38 +9,37 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
 use super::step::{decoded, encoded};
-use super::steps::{Begin, Claim, Event, Kind, Line, Recorded, State};
+use super::steps::{Begin, Claim, Event, Kind, Line, List, Recorded, State};
 use super::{Journal, Shared};
 use crate::error::Error;
 use crate::model::{Timestamp, VaultId};
 use crate::resources::uploads::UploadedImage;
 use crate::response::RawResponse;
+use crate::send::evidence::{Content, Evidence, Item, is_absent, of_steps};
 use crate::send::outcome::Outcome;
 
 /// The clock of this machine may have been set by this much between the call and the question.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
 
-/// The fields by which a prompt or vault is recognized.
-type Identity = Vec<Value>;
-
 impl Journal {
     /// Resolves the step if it is open. Returns its result, or `None` if it was not carried out.
     pub(super) async fn ask(&self, claim: &Claim<'_>) -> Result<Option<Value>, Error> {
-        let settled = self.settled_at(claim);
+        let mut settled = None;
         loop {
-            if claim.step().is_due(self.settle) {
-                Box::pin(self.ask_once(claim)).await.map_err(|error| {
-                    match error.is_retryable() {
-                        true => error.with_outcome(Outcome::Unknown),
-                        false => Error::ambiguous(&claim.key, &error).because(error),
-                    }
-                })?;
-            }
             let step = claim.step();
             match step.state {
                 State::Done(value) => return Ok(Some(value)),
                 State::NotDone => return Ok(None),
                 State::Ambiguous(reason) => return Err(Error::ambiguous(&claim.key, reason)),
+                State::Open if step.is_due(self.settle) => {
+                    settled = settled.max(self.settled_at(claim));
+                    Box::pin(self.ask_once(claim)).await.map_err(|error| {
+                        match error.is_retryable() {
+                            true => error.with_outcome(Outcome::Unknown),
+                            false => Error::ambiguous(&claim.key, &error).because(error),
+                        }
+                    })?;
+                }
                 State::Open => match settled.max(step.settled_at(self.settle)) {
                     Some(time) => sleep_until(time).await,
                     None => std::future::pending().await,
@@ -51,19 +50,17 @@ impl Journal {
 
     /// The time from which on an absence counts for all steps that one question is about.
     fn settled_at(&self, claim: &Claim<'_>) -> Option<Instant> {
-        let kind = Some(claim.kind).filter(|kind| kind.is_listed());
-        let is_asked_for =
-            |it: &Recorded| kind == Some(it.begin.kind) && matches!(it.state, State::Open);
-        let steps = self.shared.steps.ordered(is_asked_for).into_iter();
-        steps.filter_map(|(_, step)| step.settled_at(self.settle)).max()
+        let list = claim.kind.list();
+        let open = self.shared.steps.open(|it| list.is_some() && list == it.begin.kind.list());
+        open.iter().filter_map(|(_, step)| step.settled_at(self.settle)).max()
     }
 
     async fn ask_once(&self, claim: &Claim<'_>) -> Result<(), Error> {
-        if claim.kind.is_listed() {
+        if let Some(list) = claim.kind.list() {
             let _asking = self.shared.asking.lock().await;
             // Another step may have asked for this one too.
             if claim.step().is_due(self.settle) {
-                Box::pin(self.ask_for_all(claim.kind)).await?;
+                Box::pin(self.ask_for_all(list)).await?;
             }
             return Ok(());
         }
@@ -80,45 +77,36 @@ impl Journal {
         self.shared.write(line.into_iter().collect()).await
     }
 
-    /// Resolves all open steps of a kind, with one reading of each list.
-    async fn ask_for_all(&self, kind: Kind) -> Result<(), Error> {
+    /// Resolves all open steps of a list, with one reading of it, or of each vault.
+    async fn ask_for_all(&self, list: List) -> Result<(), Error> {
         let _creating = self.shared.creating.write().await;
         // All prompts last: those of a vault belong to the steps that name it.
-        let mut vaults = BTreeMap::<_, HashMap<Identity, Vec<_>>>::new();
-        let (mut known, mut lines) = (Vec::new(), Vec::new());
-        for (key, step) in self.shared.steps.ordered(|step| step.begin.kind == kind) {
-            match &step.state {
-                State::Open => {
-                    let identities = vaults.entry(Reverse(vault(&step.begin))).or_default();
-                    let identity = kind.identity(&step.begin.content);
-                    identities.entry(identity).or_default().push((key, step));
-                }
-                State::Done(value) => known.extend(value.get("id").cloned()),
-                State::Ambiguous(_) | State::NotDone => {}
+        let mut vaults = BTreeMap::<_, Vec<_>>::new();
+        for (key, step) in self.shared.steps.open(|step| step.begin.kind.list() == Some(list)) {
+            if matches!(step.state, State::Open) {
+                vaults.entry(Reverse(vault(&step.begin))).or_default().push((key, step));
             }
         }
-        for (Reverse(vault), identities) in vaults {
+        let (mut claims, mut lines) = (self.shared.steps.claims(list), Vec::new());
+        for (Reverse(vault), steps) in vaults {
+            let content = |(_, step): &(String, Recorded)| match step.begin.kind {
+                Kind::Fork => (Content::COPY, step.begin.at),
+                _ => (content(list, &step.begin.content), step.begin.at),
+            };
+            let contents: Vec<_> = steps.iter().map(content).collect();
+            let first = contents.iter().map(|(_, began)| began).min();
+            let texts: HashSet<_> = contents.iter().map(|(content, _)| content.texts()).collect();
             let asked = Instant::now();
-            let found = self.shared.list(kind, vault, |it| identities.contains_key(it)).await?;
-            for (identity, steps) in identities {
-                let first = steps.first().map(|(_, step)| step.begin.at);
-                let results = found.iter().filter(|(of, created_at, result)| {
-                    let is_known = result.get("id").is_none_or(|id| known.contains(id));
-                    *of == identity && Some(*created_at) >= first && !is_known
-                });
-                let results: Vec<_> = results.map(|(.., result)| result.clone()).collect();
-                if results.len() > steps.len() {
-                    let reason = "the service has more like it than steps of the journal";
-                    for (key, _) in steps {
-                        self.shared.steps.change(&key, |it| it.state = State::Ambiguous(reason));
-                    }
-                    continue;
+            let concerns_a_step = |item: &Item| {
+                (Some(&item.created_at) >= first || texts.contains(&item.content.texts()))
+                    && !claims.include(&item.value)
+            };
+            let items = self.shared.read(list, vault, concerns_a_step).await?;
+            for ((key, step), found) in steps.iter().zip(of_steps(&contents, items)) {
+                if let Evidence::Present(result) = &found {
+                    claims.ids.extend(result.get("id").and_then(Value::as_i64));
                 }
-                known.extend(results.iter().filter_map(|result| result.get("id").cloned()));
-                let mut results = results.into_iter();
-                for (key, step) in &steps {
-                    lines.extend(self.line(key, step, results.next(), asked));
-                }
+                lines.extend(self.line(key, step, found, asked));
             }
         }
         self.shared.write(lines).await
@@ -129,15 +117,20 @@ impl Journal {
         &self,
         key: &str,
         step: &Recorded,
-        found: Option<Value>,
+        found: Evidence<Value>,
         asked: Instant,
     ) -> Option<Line> {
         let is_settled = || step.settled_at(self.settle).is_some_and(|settled| asked >= settled);
         let event = match found {
-            Some(value) => Event::Done { value },
-            None if is_settled() => Event::NotDone,
-            None => {
+            Evidence::Present(value) => Event::Done { value },
+            // A request may still be carried out, and then shows more.
+            Evidence::Absent | Evidence::Unclear(_) if !is_settled() => {
                 self.shared.steps.change(key, |step| step.asked = Some(asked));
+                return None;
+            }
+            Evidence::Absent => Event::NotDone,
+            Evidence::Unclear(reason) => {
+                self.shared.steps.change(key, |step| step.state = State::Ambiguous(reason));
                 return None;
             }
         };
@@ -146,7 +139,7 @@ impl Journal {
 }
 
 impl Shared {
-    async fn find_job(&self, step: &Begin) -> Result<Option<Value>, Error> {
+    async fn find_job(&self, step: &Begin) -> Result<Evidence<Value>, Error> {
         let text = |name: &str| step.content.get(name).and_then(Value::as_str).unwrap_or_default();
         let mut call = self.client.generations().create(text("modelId"), text("prompt"));
         if let Some(job) = &step.job {
@@ -156,65 +149,67 @@ impl Shared {
         if let Some(outputs) = outputs.and_then(|outputs| u32::try_from(outputs).ok()) {
             call = call.batch_count(outputs);
         }
-        call.set_vault(vault(step)).find(step.at).send().await?.as_ref().map(encoded).transpose()
+        let found = call.set_vault(vault(step)).find(step.at).send().await?;
+        found.map(|job| encoded(&job))
     }
 
-    async fn find_image(&self, image: &UploadedImage) -> Result<Option<Value>, Error> {
+    async fn find_image(&self, image: &UploadedImage) -> Result<Evidence<Value>, Error> {
         let download = self.client.assets().download(&image.url).max_size(image.size);
         // A cache may remember that it was not there.
         match Box::pin(download.header("cache-control", "no-cache").send()).await {
-            Ok(asset) if asset.bytes.len() as u64 == image.size => encoded(image).map(Some),
+            Ok(asset) if asset.bytes.len() as u64 == image.size => {
+                encoded(image).map(Evidence::Present)
+            }
             Ok(asset) => {
                 let (found, size) = (asset.bytes.len(), image.size);
-                Err(Error::input(format!("its URL has {found} bytes, not {size}")))
+                Ok(Evidence::Unclear(format!("its URL has {found} bytes, not {size}")))
             }
-            Err(error) if error.is_absent() => Ok(None),
+            Err(error) if is_absent(&error) => Ok(Evidence::Absent),
             Err(error) => Err(error),
         }
     }
 
-    /// Reads the list of vaults, or that of the prompts of a vault or of all. Returns those with a
-    /// wanted identity, the oldest first, with the latest time at which they may have been created,
-    /// by the clock of this machine.
-    async fn list(
+    /// Reads the list of vaults, or that of the prompts of a vault or of all.
+    async fn read(
         &self,
-        kind: Kind,
+        list: List,
         vault: Option<VaultId>,
-        is_wanted: impl Fn(&Identity) -> bool + Send,
-    ) -> Result<Vec<(Identity, Timestamp, Value)>, Error> {
+        is_wanted: impl Fn(&Item) -> bool + Send,
+    ) -> Result<Vec<Item>, Error> {
         let mut found = Vec::new();
-        let mut keep = |created_at, result: Value| {
-            let identity = kind.identity(&result);
-            if is_wanted(&identity) {
-                found.push((identity, created_at, result));
-            }
+        let mut keep = |value: Value, created_at: Timestamp, skew| {
+            let created_at = created_at.checked_add(skew).unwrap_or(Timestamp::MAX);
+            let item = Item { content: content(list, &value), created_at, value };
+            found.extend(Some(item).filter(&is_wanted));
         };
-        let response = if kind == Kind::Vault {
+        if list == List::Vaults {
             let vaults = self.client.vaults().list().send_with_meta().await?;
+            let skew = skew(&vaults.meta);
             for vault in &vaults.value {
-                keep(vault.created_at, encoded(vault)?);
+                keep(encoded(vault)?, vault.created_at, skew);
             }
-            vaults.meta
         } else {
             let list = self.client.prompts().list().page_size(100).set_vault(vault);
             let first = list.clone().send_with_meta().await?;
+            let skew = skew(&first.meta);
             for prompt in &first.value.items {
-                keep(prompt.created_at, encoded(prompt)?);
+                keep(encoded(prompt)?, prompt.created_at, skew);
             }
             if let Some(rest) = list.next_page(&first.value) {
                 let mut rest = rest.items();
                 while let Some(prompt) = rest.try_next().await? {
-                    keep(prompt.created_at, encoded(&prompt)?);
+                    keep(encoded(&prompt)?, prompt.created_at, skew);
                 }
             }
-            first.meta
-        };
-        let skew = CLOCK_SKEW.saturating_sub(ahead(&response).unwrap_or_default());
-        for (_, created_at, _) in &mut found {
-            *created_at = created_at.checked_add(skew).unwrap_or(Timestamp::MAX);
         }
-        found.sort_by_key(|(_, created_at, _)| *created_at);
         Ok(found)
+    }
+}
+
+fn content(list: List, value: &Value) -> Content {
+    match list {
+        List::Prompts => Content::of_prompt(value),
+        List::Vaults => Content::of_vault(value),
     }
 }
 
@@ -222,8 +217,11 @@ fn vault(step: &Begin) -> Option<VaultId> {
     step.content.get("vaultId").cloned().and_then(|id| decoded(id).ok())
 }
 
-/// How far the clock of the service is ahead of that of this machine.
-fn ahead(response: &RawResponse) -> Option<SignedDuration> {
-    let date = httpdate::parse_http_date(response.headers().get(DATE)?.to_str().ok()?).ok()?;
-    Some(Timestamp::try_from(date).ok()?.duration_since(Timestamp::now()))
+/// How much later by the clock of this machine a thing may have been created than the service says.
+fn skew(response: &RawResponse) -> SignedDuration {
+    let ahead = || {
+        let date = httpdate::parse_http_date(response.headers().get(DATE)?.to_str().ok()?).ok()?;
+        Some(Timestamp::try_from(date).ok()?.duration_since(Timestamp::now()))
+    };
+    CLOCK_SKEW.saturating_sub(ahead().unwrap_or_default())
 }

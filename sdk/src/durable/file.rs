@@ -4,48 +4,102 @@
 use std::fs::{self, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use std::{fmt, io, thread};
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
 use super::steps::{Line, Steps};
+use crate::client::Client;
 use crate::error::Error;
 
 #[derive(Debug)]
 pub(super) struct File {
     path: Arc<Path>,
-    disk: Arc<Mutex<Disk>>,
+    next: Mutex<Batch>,
+    disk: Arc<tokio::sync::Mutex<Disk>>,
 }
 
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
-/// The first line, by which another file is recognized.
+/// The first line, by which another file is recognized. One that follows takes its place.
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Header {
+pub(super) struct Header {
     /// The version of the format.
     promptarium_journal: u32,
     base_url: String,
+    /// `None` for a client whose key comes from a provider, which may change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    account: Option<String>,
+}
+
+/// Lines that wait for the disk, which are written with one sync.
+#[derive(Debug, Default)]
+struct Batch {
+    lines: Vec<u8>,
+    outcome: Arc<OnceLock<Result<(), (io::ErrorKind, String)>>>,
 }
 
 #[derive(Debug)]
 struct Disk {
     file: fs::File,
-    /// A line may have been written in part, after which none may follow.
-    is_broken: bool,
+    /// The bytes of whole lines.
+    length: u64,
+    /// A part of a line may follow them.
+    is_torn: bool,
+}
+
+impl Disk {
+    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        // What a failure left, for example of a full disk, which may have space now.
+        if std::mem::replace(&mut self.is_torn, true) {
+            self.file.set_len(self.length)?;
+            self.file.seek(SeekFrom::End(0))?;
+        }
+        self.file.write_all(lines)?;
+        self.file.sync_data()?;
+        (self.length, self.is_torn) = (self.length + lines.len() as u64, false);
+        Ok(())
+    }
+}
+
+impl Header {
+    pub(super) fn of(client: &Client) -> Self {
+        Self {
+            promptarium_journal: VERSION,
+            base_url: client.base_url().to_owned(),
+            account: client.0.credentials.account(),
+        }
+    }
+
+    /// Why a journal with this header is not one of another client.
+    fn problem(&self, of_client: &Self) -> Option<String> {
+        let Self { base_url, account, .. } = self;
+        let is_other = |own: &String| of_client.account.as_ref().is_some_and(|other| own != other);
+        if *base_url != of_client.base_url {
+            Some(format!("the journal is one of {base_url}"))
+        } else if account.as_ref().is_some_and(is_other) {
+            Some("the journal is one of another API key".to_owned())
+        } else {
+            None
+        }
+    }
 }
 
 impl File {
     /// Opens and locks the file. Returns the steps that its lines tell of.
-    pub(super) async fn open(path: PathBuf, base_url: String) -> Result<(Self, Steps), Error> {
+    pub(super) async fn open(
+        path: PathBuf,
+        header: Header,
+        is_moved: bool,
+    ) -> Result<(Self, Steps), Error> {
         blocking(move || {
-            let (file, steps) = open(&path, base_url)?;
-            let disk = Arc::new(Mutex::new(Disk { file, is_broken: false }));
-            Ok((Self { path: path.into(), disk }, steps))
+            let (disk, steps) = open(&path, &header, is_moved)?;
+            let disk = Arc::new(tokio::sync::Mutex::new(disk));
+            Ok((Self { path: path.into(), next: Mutex::default(), disk }, steps))
         })
         .await
     }
@@ -56,19 +110,30 @@ impl File {
             return Ok(());
         }
         let bytes = lines.iter().map(text).collect::<Result<Vec<_>, _>>()?.concat();
-        let (mut disk, path) = (self.disk.clone().lock_owned().await, self.path.clone());
-        // If this future is dropped, the thread still writes all of the lines.
-        blocking(move || {
-            let failed = |error| Error::file(path.display(), "written", error);
-            if std::mem::replace(&mut disk.is_broken, true) {
-                return Err(failed(io::Error::other("an earlier line was not written in full")));
-            }
-            disk.file.write_all(&bytes).map_err(failed)?;
-            disk.file.sync_data().map_err(failed)?;
-            disk.is_broken = false;
-            Ok(())
-        })
-        .await
+        let next = || self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = {
+            let mut batch = next();
+            batch.lines.extend(bytes);
+            batch.outcome.clone()
+        };
+        let mut disk = self.disk.clone().lock_owned().await;
+        if outcome.get().is_none() {
+            let batch = std::mem::take(&mut *next());
+            // If this future is dropped, the thread still writes all of the lines.
+            blocking(move || {
+                let outcome = disk.append(&batch.lines);
+                // It is set nowhere else.
+                let _ = batch.outcome.set(outcome.map_err(|it| (it.kind(), it.to_string())));
+                Ok(())
+            })
+            .await?;
+        }
+        let failed = match outcome.get() {
+            Some(Ok(())) => return Ok(()),
+            Some(Err((kind, text))) => io::Error::new(*kind, text.clone()),
+            None => io::Error::other("the thread that writes has ended"),
+        };
+        Err(Error::file(self.path.display(), "written", failed))
     }
 }
 
@@ -92,7 +157,7 @@ fn lock(file: &fs::File) -> Result<(), TryLockError> {
     file.try_lock()
 }
 
-fn open(path: &Path, base_url: String) -> Result<(fs::File, Steps), Error> {
+fn open(path: &Path, header: &Header, is_moved: bool) -> Result<(Disk, Steps), Error> {
     let unusable = |error| Error::file(path.display(), "opened", error);
     let mut options = fs::OpenOptions::new();
     let options = options.read(true).write(true).create(true).truncate(false);
@@ -105,40 +170,51 @@ fn open(path: &Path, base_url: String) -> Result<(fs::File, Steps), Error> {
     })?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(unusable)?;
-    let header = Header { promptarium_journal: VERSION, base_url };
-    let (steps, kept) = read(path, &bytes, &header)?;
-    let header = text(&header)?;
+    let first_line = text(header)?;
+    let (steps, kept, found) = read(path, &bytes, &first_line)?;
+    let problem = found.as_ref().and_then(|found| found.problem(header));
+    if let Some(problem) = problem.as_ref().filter(|_| !is_moved) {
+        let advice = "if it has the same account, use `Journal::open_moved`";
+        return Err(broken(path, 1, format!("{problem}; {advice}")));
+    }
     let mut repair = || {
         file.set_len(kept.len() as u64)?;
         file.seek(SeekFrom::End(0))?;
-        let rest = if kept.is_empty() { &header[..] } else { b"\n" };
-        if !kept.ends_with(b"\n") {
-            file.write_all(rest)?;
+        if !kept.is_empty() && !kept.ends_with(b"\n") {
+            file.write_all(b"\n")?;
+        }
+        if found.is_none() || problem.is_some() {
+            file.write_all(&first_line)?;
         }
         file.sync_all()?;
         // So that a new file survives a power failure; not every system can do that.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let _ = fs::File::open(folder.unwrap_or(Path::new("."))).and_then(|it| it.sync_all());
-        Ok(())
+        file.stream_position()
     };
-    repair().map_err(|error| Error::file(path.display(), "written", error))?;
-    Ok((file, steps))
+    let length = repair().map_err(|error| Error::file(path.display(), "written", error))?;
+    Ok((Disk { file, length, is_torn: false }, steps))
 }
 
-/// The steps, and the bytes without a last line that was cut.
-fn read<'a>(path: &Path, bytes: &'a [u8], header: &Header) -> Result<(Steps, &'a [u8]), Error> {
-    let (steps, mut kept) = (Steps::default(), 0);
+/// The steps, the bytes without a last line that was cut, and the last header.
+fn read<'a>(
+    path: &Path,
+    bytes: &'a [u8],
+    first_line: &[u8],
+) -> Result<(Steps, &'a [u8], Option<Header>), Error> {
+    let (steps, mut kept, mut header) = (Steps::default(), 0, None);
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let is_cut = !line.ends_with(b"\n");
-        if index == 0 {
+        if line.starts_with(b"{\"promptariumJournal\":") || index == 0 {
             match serde_json::from_slice::<Header>(line) {
-                Ok(found) if found == *header => {}
-                Ok(Header { promptarium_journal: VERSION, base_url }) => {
-                    return Err(broken(path, 1, format!("the journal is one of {base_url}")));
+                Ok(found) if found.promptarium_journal == VERSION => header = Some(found),
+                Ok(Header { promptarium_journal: version, .. }) => {
+                    let problem = format!("the journal has version {version}, not {VERSION}");
+                    return Err(broken(path, index + 1, problem));
                 }
+                Err(_) if is_cut && (index > 0 || first_line.starts_with(line)) => break,
                 // Any other file is left as it is.
-                Err(_) if is_cut && text(header)?.starts_with(line) => break,
-                _ => return Err(broken(path, 1, "the file is not a journal of this version")),
+                Err(_) => return Err(broken(path, index + 1, "the file is not a journal")),
             }
         } else {
             match serde_json::from_slice(line) {
@@ -151,7 +227,7 @@ fn read<'a>(path: &Path, bytes: &'a [u8], header: &Header) -> Result<(Steps, &'a
         }
         kept += line.len();
     }
-    Ok((steps, bytes.get(..kept).unwrap_or(bytes)))
+    Ok((steps, bytes.get(..kept).unwrap_or(bytes), header))
 }
 
 fn text(line: &impl Serialize) -> Result<Vec<u8>, Error> {

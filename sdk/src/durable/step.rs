@@ -12,11 +12,11 @@ use crate::model::{GenerationJob, JobId, Prompt, Vault};
 use crate::resources::generations::CreateGeneration;
 use crate::resources::prompts::CreatePrompt;
 use crate::resources::uploads::{UploadImage, UploadedImage};
-use crate::resources::vaults::CreateVault;
+use crate::resources::vaults::{CreateVault, ForkVault};
 
 /// A call that a [`Journal`] can make:
 /// [`CreatePrompt`](crate::request::CreatePrompt), [`CreateVault`](crate::request::CreateVault),
-/// [`UploadImage`](crate::request::UploadImage) and
+/// [`ForkVault`](crate::request::ForkVault), [`UploadImage`](crate::request::UploadImage) and
 /// [`CreateGeneration`](crate::request::CreateGeneration). It cannot be implemented elsewhere.
 // Since `Kind` cannot be named elsewhere.
 pub trait Step: Send + Sized {
@@ -70,6 +70,7 @@ macro_rules! step {
 
 step!(CreatePrompt -> Prompt, Prompt, |call| json!(call.body));
 step!(CreateVault -> Vault, Vault, |call| json!(call.body));
+step!(ForkVault -> Vault, Fork, |call| json!({ "copyOf": call.id }));
 step!(
     CreateGeneration -> GenerationJob, Generation, |call| json!(call.body()),
     /// A job that is sent again has the same id, in case the service has it after all.

@@ -1,31 +1,45 @@
 //! The lines of the file, and the steps in memory that they tell of.
 
-use std::collections::BTreeMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::error::Error;
 use crate::model::{JobId, Timestamp};
 use crate::resources::uploads::UploadedImage;
+use crate::send::evidence::Claims;
 use crate::send::outcome::{AttemptFailure, Outcome};
 
+/// The kinds of steps of this [`VERSION`](super::file::VERSION) of the file. A new one needs a new
+/// version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     Prompt,
     Vault,
+    Fork,
     Upload,
     Generation,
 }
 
+/// A list that tells what was carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    Prompts,
+    Vaults,
+}
+
 impl Kind {
-    /// Whether a list tells what was carried out.
-    pub(super) const fn is_listed(self) -> bool {
-        matches!(self, Self::Prompt | Self::Vault)
+    pub(super) const fn list(self) -> Option<List> {
+        match self {
+            Self::Prompt => Some(List::Prompts),
+            Self::Vault | Self::Fork => Some(List::Vaults),
+            Self::Upload | Self::Generation => None,
+        }
     }
 
     /// Whether a call that failed was certainly not carried out.
@@ -39,22 +53,6 @@ impl Kind {
             }
             _ => error.outcome() == Outcome::NotDone,
         }
-    }
-
-    /// The fields by which a prompt or vault is recognized, with the values of those that a call
-    /// does not set.
-    pub(super) fn identity(self, of: &Value) -> Vec<Value> {
-        let fields: &[_] = match self {
-            Self::Prompt => &["title", "prompt", "promptType", "platform"],
-            Self::Vault => &["name", "description", "visibility"],
-            Self::Upload | Self::Generation => &[],
-        };
-        let value = |name: &&str| match (of.get(name), *name) {
-            (None | Some(Value::Null), "promptType") => json!("text"),
-            (None | Some(Value::Null), "visibility") => json!("private"),
-            (value, _) => value.cloned().unwrap_or_default(),
-        };
-        fields.iter().map(value).collect()
     }
 }
 
@@ -90,7 +88,14 @@ pub(super) struct Begin {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Steps(Mutex<BTreeMap<String, Recorded>>);
+pub(super) struct Steps(Mutex<All>);
+
+#[derive(Debug, Default)]
+pub(super) struct All {
+    steps: HashMap<String, Recorded>,
+    /// The keys of those that are open: all others are left alone.
+    open: HashSet<String>,
+}
 
 #[derive(Debug, Clone)]
 pub(super) struct Recorded {
@@ -107,8 +112,8 @@ pub(super) struct Recorded {
 #[derive(Debug, Clone)]
 pub(super) enum State {
     Open,
-    /// What the service has fits in more than one way.
-    Ambiguous(&'static str),
+    /// What the service has neither is the result nor shows that there is none.
+    Ambiguous(String),
     NotDone,
     Done(Value),
 }
@@ -150,42 +155,78 @@ impl Recorded {
     }
 }
 
+impl All {
+    /// Changes a step; `None` if there is none.
+    fn change<T>(&mut self, key: &str, change: impl FnOnce(&mut Recorded) -> T) -> Option<T> {
+        let step = self.steps.get_mut(key)?;
+        let changed = change(step);
+        if step.is_open() {
+            self.open.insert(key.to_owned());
+        } else {
+            self.open.remove(key);
+        }
+        Some(changed)
+    }
+}
+
 impl Steps {
-    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Recorded>> {
+    fn all(&self) -> MutexGuard<'_, All> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Applies a line that was read or written.
     pub(super) fn apply(&self, line: Line) -> Result<(), String> {
-        let (Line { key, event }, mut steps) = (line, self.all());
-        let (slot, state) = match event {
+        let (Line { key, event }, mut all) = (line, self.all());
+        if let Event::Begin(begin) = &event {
+            let fresh = || Recorded::new(begin.clone(), State::NotDone);
+            all.steps.entry(key.clone()).or_insert_with(fresh);
+        }
+        let changed = all.change(&key, |step| match event {
             Event::Begin(begin) => {
-                let is_running = steps.get(&key).is_some_and(|step| step.is_running);
-                let step = Recorded::new(begin, State::Open);
-                steps.insert(key, Recorded { is_running, ..step });
-                return Ok(());
+                let is_running = step.is_running;
+                *step = Recorded { is_running, ..Recorded::new(begin, State::Open) };
             }
-            Event::Slot { image } => (Some(image), State::Open),
-            Event::Done { value } => (None, State::Done(value)),
-            Event::NotDone => (None, State::NotDone),
-        };
-        let step = steps.get_mut(&key).ok_or_else(|| format!("no step \"{key}\" has begun"))?;
-        (step.slot, step.state) = (slot.or(step.slot.take()), state);
-        Ok(())
+            Event::Slot { image } => (step.slot, step.state) = (Some(image), State::Open),
+            Event::Done { value } => step.state = State::Done(value),
+            Event::NotDone => step.state = State::NotDone,
+        });
+        changed.ok_or_else(|| format!("no step \"{key}\" has begun"))
     }
 
     pub(super) fn change(&self, key: &str, change: impl FnOnce(&mut Recorded)) {
-        if let Some(step) = self.all().get_mut(key) {
-            change(step);
-        }
+        let _ = self.all().change(key, change);
     }
 
-    pub(super) fn ordered(&self, is_wanted: impl Fn(&Recorded) -> bool) -> Vec<(String, Recorded)> {
-        let steps = self.all();
-        let wanted = steps.iter().filter(|(_, step)| is_wanted(step));
+    /// The open steps that are wanted, in the order in which they began.
+    pub(super) fn open(&self, is_wanted: impl Fn(&Recorded) -> bool) -> Vec<(String, Recorded)> {
+        let all = self.all();
+        let open = all.open.iter().filter_map(|key| all.steps.get_key_value(key));
+        let wanted = open.filter(|(_, step)| is_wanted(step));
         let mut wanted: Vec<_> = wanted.map(|(key, step)| (key.clone(), step.clone())).collect();
-        wanted.sort_by_key(|(_, step)| step.begin.at);
+        wanted.sort_by(|(key, step), (other, than)| {
+            (step.begin.at, key).cmp(&(than.begin.at, other))
+        });
         wanted
+    }
+
+    /// What the steps account for in this list.
+    pub(super) fn claims(&self, list: List) -> Claims {
+        let mut claims = Claims::default();
+        for step in self.all().steps.values() {
+            let Recorded { begin, state, .. } = step;
+            if list == List::Prompts && begin.kind == Kind::Generation {
+                let text = begin.content.get("prompt").and_then(Value::as_str);
+                claims.add_text(text.unwrap_or_default());
+            }
+            let State::Done(value) = state else { continue };
+            let id = value.get("id").and_then(Value::as_i64);
+            if begin.kind.list() == Some(list) {
+                claims.ids.extend(id);
+            } else if begin.kind == Kind::Fork {
+                claims.copies.extend(id);
+            }
+        }
+        claims
     }
 }
 
@@ -201,7 +242,7 @@ impl<'a> Claim<'a> {
     pub(super) fn new(steps: &'a Steps, key: String, call: &Begin) -> Result<Self, Error> {
         let mut all = steps.all();
         let fresh = || Recorded::new(call.clone(), State::NotDone);
-        let step = all.entry(key.clone()).or_insert_with(fresh);
+        let step = all.steps.entry(key.clone()).or_insert_with(fresh);
         let is_unknown = step.begin.content.is_null() || call.content.is_null();
         if step.begin.kind != call.kind || !is_unknown && step.begin.content != call.content {
             // What was not carried out may be corrected.
@@ -217,9 +258,13 @@ impl<'a> Claim<'a> {
     /// Claims an open step, of this kind if there is one.
     pub(super) fn open(steps: &'a Steps, key: &str, kind: Option<Kind>) -> Result<Self, Error> {
         let mut all = steps.all();
-        match all.get_mut(key).filter(|step| step.is_open()) {
+        match all.steps.get_mut(key).filter(|step| step.is_open()) {
             None => Err(Error::input(format!("no step \"{key}\" of the journal is open"))),
-            Some(step) if kind.is_some_and(|kind| kind != step.begin.kind) => {
+            // A copy of a vault is a vault.
+            Some(step)
+                if kind.is_some_and(|kind| kind != step.begin.kind)
+                    && (kind, step.begin.kind) != (Some(Kind::Vault), Kind::Fork) =>
+            {
                 Err(Error::input(format!("the step \"{key}\" of the journal has another result")))
             }
             Some(step) => Self::take(steps, key.to_owned(), step),
@@ -234,7 +279,7 @@ impl<'a> Claim<'a> {
     }
 
     pub(super) fn step(&self) -> Recorded {
-        let step = self.steps.all().get(&self.key).cloned();
+        let step = self.steps.all().steps.get(&self.key).cloned();
         step.unwrap_or_else(|| Recorded::new(Begin::new(self.kind, Value::Null), State::NotDone))
     }
 }
@@ -251,5 +296,20 @@ pub(super) struct Sending<'a>(pub(super) &'a Claim<'a>);
 impl Drop for Sending<'_> {
     fn drop(&mut self) {
         self.0.steps.change(&self.0.key, |step| step.since = Instant::now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind;
+    use crate::durable::file::VERSION;
+
+    #[test]
+    fn a_kind_that_an_older_crate_does_not_know_needs_another_version_of_the_file() {
+        // Whoever adds a kind here raises the version.
+        let version_of = |kind| match kind {
+            Kind::Prompt | Kind::Vault | Kind::Fork | Kind::Upload | Kind::Generation => 2,
+        };
+        assert_eq!(version_of(Kind::Fork), VERSION);
     }
 }

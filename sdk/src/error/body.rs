@@ -65,6 +65,8 @@ pub(crate) enum ErrorBody {
     Envelope(Problem),
     /// Anything else, for example the page of a proxy.
     Other(Excerpt),
+    /// The beginning of a body whose rest was lost.
+    Cut(Excerpt),
     /// A body in this content encoding, which is not decoded.
     Encoded(Excerpt),
     /// A body that repeats a credential.
@@ -76,6 +78,7 @@ impl fmt::Display for ErrorBody {
         let problem = match self {
             Self::Envelope(problem) => problem,
             Self::Other(body) if body.is_empty() => return f.write_str(", with an empty body"),
+            Self::Cut(body) => return write!(f, ", with an incomplete body: {body}"),
             Self::Other(body) => return write!(f, ", with a body that is not the API's: {body}"),
             Self::Encoded(encoding) => return write!(f, ", with a body encoded as {encoding}"),
             Self::Withheld => {

@@ -25,6 +25,7 @@ impl fmt::Display for Error {
             self.retry_after().map(|after| format!("retry after {after:?}")),
             match outcome {
                 Outcome::NotDone => None,
+                Outcome::Unknown if self.kind == ErrorKind::Ambiguous => None,
                 Outcome::Unknown => Some("it is unknown whether the service carried it out".into()),
                 Outcome::Done if text_names_job => None,
                 Outcome::Done => Some("the service carried it out".into()),

@@ -7,8 +7,10 @@ use http::StatusCode;
 use url::Url;
 
 use super::{Cause, Error, ErrorBody, ErrorKind, Excerpt, Facts};
-use crate::model::{Cursor, GenerationStatus, JobId, without_credentials};
+use crate::model::{Cursor, GenerationState, GenerationStatus, JobId, without_credentials};
 use crate::send::outcome::AttemptFailure;
+#[cfg(feature = "durable")]
+use crate::send::outcome::Outcome;
 use crate::send::timeout::{TimeLimit, TimedOut};
 use crate::transport::{Failure, FailureKind};
 
@@ -204,7 +206,7 @@ impl Error {
     pub(crate) fn ambiguous(key: &str, reason: impl fmt::Display) -> Self {
         let key = Excerpt::of(key);
         let text = format!("cannot tell whether the step \"{key}\" was carried out: {reason}");
-        Self::new(ErrorKind::Ambiguous, text)
+        Self::new(ErrorKind::Ambiguous, text).with_outcome(Outcome::Unknown)
     }
 
     pub(crate) fn pagination_loop(cursor: Option<&Cursor>) -> Self {
@@ -226,9 +228,14 @@ impl Error {
     }
 
     pub(crate) fn job_failed(job: JobId, status: GenerationStatus) -> Self {
-        let reason = status.error.as_deref().filter(|reason| !reason.trim().is_empty());
+        let reason = status.error.as_deref().or(status.message.as_deref());
+        let reason = reason.filter(|reason| !reason.trim().is_empty());
         let reason = reason.map(|reason| format!(": {}", Excerpt::of(reason))).unwrap_or_default();
-        let text = ["the generation", &format!("failed{reason}")];
+        let end = match &status.state {
+            GenerationState::Failed => "failed".to_owned(),
+            other => format!("ended as `{}`", Excerpt::of(other.as_str())),
+        };
+        let text = ["the generation", &format!("{end}{reason}")];
         Self::of_job(ErrorKind::JobFailed, job, Some(status), text)
     }
 
@@ -249,7 +256,16 @@ impl Error {
     ) -> Self {
         let status = last.as_ref().map_or_else(
             || "nothing was heard of it".to_owned(),
-            |last| format!("it was {} when last asked", Excerpt::of(last.state.as_str())),
+            |last| {
+                let unknown = match &last.state {
+                    GenerationState::Unknown(_) => {
+                        ", a state that this client does not know; if it is final, name it with \
+                         `final_states` or `success_states`"
+                    }
+                    _ => "",
+                };
+                format!("it was {} when last asked{unknown}", Excerpt::of(last.state.as_str()))
+            },
         );
         let rest = format!("was not finished within {after:?}; {status}");
         let mut error = Self::of_job(ErrorKind::WaitTimeout, job, last, ["the generation", &rest]);

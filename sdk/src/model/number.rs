@@ -1,7 +1,8 @@
 //! Integers and timestamps, in every form with a certain meaning.
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
+use jiff::civil::Time;
+use jiff::fmt::temporal::Pieces;
 use jiff::tz::Offset;
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer};
@@ -45,7 +46,9 @@ impl Field for Option<u32> {
 }
 
 /// A timestamp, which the specification calls only an ISO 8601 string: with any offset and any
-/// number of fractional digits, of which nine are kept. A missing offset means UTC.
+/// number of fractional digits, of which nine are kept. A missing offset means UTC. The last day of
+/// the year 9999, which services use for "never", is later than any [`Timestamp`], and becomes the
+/// last one.
 impl Field for Timestamp {
     fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Text(text) = Text::deserialize(deserializer)?;
@@ -58,8 +61,13 @@ impl Field for Timestamp {
 fn parse(text: &str) -> Result<Timestamp, jiff::Error> {
     text.parse().or_else(|strict| {
         // The error is that of the strict form, which services should send.
-        let civil: DateTime = text.parse().map_err(|_| strict)?;
-        Offset::UTC.to_timestamp(civil)
+        let Ok(pieces) = Pieces::parse(text) else { return Err(strict) };
+        let civil = pieces.date().to_datetime(pieces.time().unwrap_or(Time::midnight()));
+        let offset = pieces.to_numeric_offset();
+        match offset.unwrap_or(Offset::UTC).to_timestamp(civil) {
+            Err(_) if civil.year() == 9999 => Ok(Timestamp::MAX),
+            outcome => outcome,
+        }
     })
 }
 

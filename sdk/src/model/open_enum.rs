@@ -69,7 +69,15 @@ macro_rules! open_enum {
             }
         }
 
-        impl $crate::model::object::Field for $name {}
+        impl $crate::model::object::Field for $name {
+            /// `null` is an unknown value.
+            fn decode<'de, D: serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Self, D::Error> {
+                use serde::Deserialize as _;
+                Option::deserialize(deserializer).map(|value| value.unwrap_or_else(|| "null".into()))
+            }
+        }
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

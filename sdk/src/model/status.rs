@@ -83,7 +83,8 @@ fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GenerationStatus
 }
 
 fn field<T>(objects: [&Value; 2], name: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
-    objects.iter().filter_map(|object| object.get(name)).find_map(read)
+    let values = objects.iter().filter_map(|object| object.get(name));
+    values.filter(|value| !value.is_null()).find_map(read)
 }
 
 /// The members of the outermost object that are not fields of the status.
@@ -159,10 +160,14 @@ fn both(first: &GenerationState, second: &GenerationState) -> GenerationState {
 
 /// A known state, whatever its case and separators, or an unknown one.
 fn state_of(text: &str) -> GenerationState {
-    let letters = |text: &str| text.to_ascii_lowercase().replace([' ', '-', '_'], "");
-    let known = GenerationState::KNOWN.iter();
-    let mut known = known.filter(|known| letters(known.as_str()) == letters(text.trim()));
-    known.next().cloned().unwrap_or_else(|| GenerationState::from(text))
+    let mut known = GenerationState::KNOWN.iter();
+    let known = known.find(|known| letters(known.as_str()) == letters(text));
+    known.cloned().unwrap_or_else(|| GenerationState::from(text))
+}
+
+/// The name of a state without case and separators.
+pub(crate) fn letters(state: &str) -> String {
+    state.trim().to_ascii_lowercase().replace([' ', '-', '_'], "")
 }
 
 fn children(value: &Value) -> Vec<&Value> {

@@ -47,7 +47,8 @@ type OnProgress<'a> = dyn FnMut(DownloadProgress) + Send + 'a;
 /// Downloads one asset; returned by [`Assets::download`](crate::resources::Assets::download).
 /// Nothing is sent until it is awaited.
 ///
-/// Failed requests are retried as those of other calls. When the connection is lost in the middle of
+/// Failed requests are retried as those of other calls; within 5 seconds after a generation of this
+/// client was completed, 404 is retried too, since the host of its output may not have it yet. When the connection is lost in the middle of
 /// the asset, the rest of it is requested (`Range`) if a strong `ETag` or a `Last-Modified` that is old
 /// enough shows that it has not changed, all of it otherwise.
 ///
@@ -80,8 +81,8 @@ impl<'a> DownloadAsset<'a> {
     /// Starts at this byte, counted from 0, to append the rest to a partial file. The server checks
     /// whether the asset is still the same if its `ETag` is the [`header`](Self::header) `If-Range`.
     ///
-    /// Fails with [`Error::is_other_status`] if the server does not support ranges, and with the
-    /// status 416 if the asset has no such byte.
+    /// There are no bytes if the asset ends there. Fails with [`Error::is_other_status`] if the server
+    /// does not support ranges, and with the status 416 if the asset is shorter.
     pub fn start_at(mut self, byte: u64) -> Self {
         self.first = byte;
         self
@@ -101,8 +102,9 @@ impl<'a> DownloadAsset<'a> {
 
     /// Writes the asset to this path in place of keeping it in memory. Returns its size in bytes.
     ///
-    /// It is written to a new file in the same directory, which takes the place and the mode of the
-    /// old one, or of the one behind a symbolic link, when it is complete and on the disk. A pipe or
+    /// It is written to a new file in the same directory, `.NAME.promptarium.part`, which takes the
+    /// place and the mode of the old one, or of the one behind a symbolic link, when it is complete
+    /// and on the disk. One that a killed program left is removed by the next `save` to this path. A pipe or
     /// a device gets the bytes as they are received; a retry must continue at the next byte then.
     pub fn save(self, path: impl Into<PathBuf>) -> SaveAsset<'a> {
         SaveAsset { download: self, path: path.into() }

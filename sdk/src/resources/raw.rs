@@ -77,12 +77,6 @@ impl RawRequest {
         self.request = self.request.json(body);
         self
     }
-
-    /// Says that the request is idempotent, so that it is retried as a `GET` is.
-    pub fn idempotent(mut self) -> Self {
-        self.request = self.request.idempotent();
-        self
-    }
 }
 
 /// The API key is sent with the call, so the path must not lead out of the base URL.

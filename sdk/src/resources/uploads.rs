@@ -88,9 +88,15 @@ type OnSlot = dyn FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>>
 /// The type is detected from the first bytes; the service decides whether the size is accepted. The
 /// bytes go to the storage with the token of the slot, without the API key.
 ///
-/// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step. Sending
-/// the bytes has no time limit unless [`request_timeout`](Self::request_timeout) is set here, the
-/// whole none unless [`timeout`](Self::timeout) is set.
+/// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step. Bytes
+/// that were sent may not be read yet: the storage gets more time to read them, at 32 KiB a second. On
+/// Linux the client's own HTTP client ends a connection whose bytes are not received for the
+/// `idle_timeout`. Sending the bytes has no time limit unless
+/// [`request_timeout`](Self::request_timeout) is set here, the whole none unless
+/// [`timeout`](Self::timeout) is set.
+///
+/// A redirect of the storage is followed if its status is 307 or 308. The token of the slot is not
+/// sent to another host.
 ///
 /// If the slot has expired or the storage fails, all of it is retried with a new slot, as often as
 /// the [`RetryPolicy`](crate::RetryPolicy) allows: at once if the storage refused the slot, after a
@@ -188,9 +194,7 @@ impl<'a> UploadImage<'a> {
             if let Some(on_slot) = self.on_slot.take() {
                 on_slot(image.clone()).await?;
             }
-            opened.rewind().await?;
             let mut on_sent = |sent| (self.on_progress)(UploadProgress { attempt, sent, total });
-            on_sent(0);
             let route = Route::new(Method::PUT, Route::UPLOAD);
             let put = span.attempt(&route, slot.upload_url.expose(), attempt, Some(total));
             let sending = self.context.put_bytes(&slot, &mut opened, hold, &mut on_sent);

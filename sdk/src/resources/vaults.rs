@@ -57,8 +57,8 @@ impl Vaults {
 
     /// Copies a public or unlisted vault with all its prompts into the account. Returns the new
     /// vault, which is private.
-    pub fn fork(&self, id: VaultId) -> Call<Vault> {
-        self.client.call(Request::new(Method::POST, path::VAULT_FORK, path::vault_fork(id)))
+    pub fn fork(&self, id: VaultId) -> ForkVault {
+        ForkVault { context: self.client.context(), id }
     }
 }
 
@@ -90,6 +90,13 @@ call! {
     /// Creates a vault: `POST /vaults`; returned by [`Vaults::create`].
     CreateVault { body: VaultFields } -> Vault,
     |call| Request::new(Method::POST, path::VAULTS, path::VAULTS).json(&call.body),
+    Reply::data
+}
+
+call! {
+    /// Copies a vault: `POST /vaults/{vaultId}/fork`; returned by [`Vaults::fork`].
+    ForkVault { id: VaultId } -> Vault,
+    |call| Request::new(Method::POST, path::VAULT_FORK, path::vault_fork(call.id)),
     Reply::data
 }
 

@@ -3,7 +3,7 @@
 //!
 //! No error repeats the key or the base URL: if the two are swapped, either is the secret.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
@@ -14,7 +14,9 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use tokio::time::Instant;
 use url::Url;
 
+use super::outcome::Idempotency;
 use super::policy::{RetryBudget, RetryPolicy};
+use super::request::Request;
 use super::throttle::Throttle;
 use super::timeout::{Limits, TimeLimit};
 use crate::error::{Cause, Error};
@@ -32,13 +34,43 @@ pub(crate) struct Config {
     pub(crate) budget: RetryBudget,
     pub(crate) http_client: HttpClient,
     pub(crate) throttle: Arc<Throttle>,
+    /// When a generation that this client waited for was last seen to be completed.
+    pub(crate) completed_at: Arc<Mutex<Option<Instant>>>,
 }
+
+impl Config {
+    pub(crate) fn completed(&self) {
+        *self.completed_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Whether an asset may be the output of a generation that was just completed, which its host may
+    /// not have yet.
+    pub(crate) fn has_new_output(&self) -> bool {
+        let at = *self.completed_at.lock().unwrap_or_else(PoisonError::into_inner);
+        at.is_some_and(|at| at.elapsed() < NEW_OUTPUT)
+    }
+}
+
+const NEW_OUTPUT: Duration = Duration::from_secs(5);
 
 /// The source of the API key.
 #[derive(Clone)]
 pub(crate) enum Credentials {
     Fixed(HeaderValue),
     Provider(Arc<KeyProvider>),
+}
+
+impl Credentials {
+    /// Tells accounts apart, without the secret: the hash (FNV-1a) of the key up to its last `_`, or
+    /// of all of it, in 32 bits. `None` if the key is not known in advance.
+    #[cfg(feature = "durable")]
+    pub(crate) fn account(&self) -> Option<String> {
+        let Self::Fixed(header) = self else { return None };
+        let key = header.to_str().ok()?;
+        let named = key.rsplit_once('_').map_or(key, |(named, _)| named);
+        let hash = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        Some(format!("{:08x}", named.bytes().fold(0x811c_9dc5, hash)))
+    }
 }
 
 pub(super) type KeyProvider = dyn Fn() -> BoxFuture<'static, Result<String, Cause>> + Send + Sync;
@@ -112,8 +144,9 @@ pub(crate) struct Options {
     pub(crate) request_timeout: Option<Duration>,
     pub(crate) idle_timeout: Option<Duration>,
     pub(crate) retry: Option<RetryPolicy>,
-    /// The end of a wait that the call is part of.
-    pub(crate) deadline: Option<Instant>,
+    pub(crate) is_idempotent: bool,
+    /// The end of a wait that the call is part of, and the timeout of the wait.
+    pub(crate) deadline: Option<(Instant, Duration)>,
     headers: HeaderMap,
     /// What is wrong with a header; the error of the call when it is sent.
     invalid: Option<String>,
@@ -146,6 +179,15 @@ impl CallOptions {
 
     pub(crate) fn set(&mut self) -> &mut Options {
         self.0.get_or_insert_default()
+    }
+
+    /// One that costs money is never repeated without a trace, whatever the caller says of it.
+    pub(crate) fn idempotency(&self, request: &Request) -> Idempotency {
+        match (&self.0, &request.status) {
+            (Some(own), None) if own.is_idempotent => Idempotency::SameResponse,
+            (Some(own), Some(_)) if own.is_idempotent => Idempotency::SameState,
+            _ => request.idempotency,
+        }
     }
 
     pub(crate) fn limits(&self, config: &Config) -> Limits {

@@ -6,11 +6,11 @@ use serde_json::value::RawValue;
 
 use super::reply::{Reply, encoded};
 use crate::error::{Error, Excerpt};
-use crate::model::{Cursor, GenerationStatus, Page, parse};
+use crate::model::{Cursor, Page, parse};
 
 #[derive(Deserialize)]
-struct Envelope<T, P> {
-    data: T,
+pub(super) struct Envelope<T, P> {
+    pub(super) data: T,
     pagination: Option<P>,
     error: Option<IgnoredAny>,
 }
@@ -42,14 +42,6 @@ impl<T> FetchedPage<T> {
 }
 
 impl Reply {
-    /// Whether this is a status of the job that was asked for.
-    pub(crate) fn shows_job(&self) -> bool {
-        let status = self.envelope::<GenerationStatus, IgnoredAny>();
-        status.is_ok_and(|Envelope { data: status, .. }| {
-            status.client_job_id.is_none() || status.client_job_id == self.job
-        })
-    }
-
     pub(crate) fn data<T: DeserializeOwned>(self) -> Result<T, Error> {
         self.envelope::<T, IgnoredAny>().map(|envelope| envelope.data)
     }
@@ -58,15 +50,6 @@ impl Reply {
     pub(crate) fn data_or<T: DeserializeOwned>(self, empty: T) -> Result<T, Error> {
         let reply = self.accepted()?;
         if reply.body.is_empty() { Ok(empty) } else { reply.data() }
-    }
-
-    /// The `data` of a success; `None` for [`ErrorKind::NotFound`].
-    pub(crate) fn data_if_found<T: DeserializeOwned>(self) -> Result<Option<T>, Error> {
-        match self.data() {
-            Ok(data) => Ok(Some(data)),
-            Err(error) if error.is_not_found() => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 
     /// One page of a list, if all its items can be decoded.
@@ -109,7 +92,7 @@ impl Reply {
         parse(&reply.body).map_err(|source| reply.undecodable::<T>(&reply.body, "", source))
     }
 
-    fn envelope<T, P>(&self) -> Result<Envelope<T, P>, Error>
+    pub(super) fn envelope<T, P>(&self) -> Result<Envelope<T, P>, Error>
     where
         T: DeserializeOwned,
         P: DeserializeOwned,

@@ -74,6 +74,11 @@ impl Incoming {
         }
     }
 
+    /// For a response whose body is not what was requested.
+    pub(crate) fn without_body(self) -> Self {
+        Self { body: Body::default(), ..self }
+    }
+
     async fn whole(&mut self, max: u64) -> Result<Bytes, Error> {
         let (mut size, mut chunks) = (self.body.length().unwrap_or_default(), Vec::new());
         self.check_size(size, max, "max_response_size")?;
@@ -89,18 +94,22 @@ impl Incoming {
 
     /// The beginning of the body of an error response, as far as it arrives in time: the status is
     /// known, and a slow body must not delay what follows from it.
-    async fn start(&mut self) -> Bytes {
+    /// Also whether the rest was lost.
+    async fn start(&mut self) -> (Bytes, bool) {
         let mut start = BytesMut::new();
         let receiving = async {
             while start.len() < ERROR_BYTES_MAX {
-                let Ok(Ok(Some(chunk))) = self.running.step(self.body.chunk()).await else { break };
-                start.extend_from_slice(&chunk);
+                match self.running.step(self.body.chunk()).await {
+                    Ok(Ok(Some(chunk))) => start.extend_from_slice(&chunk),
+                    end => return !matches!(end, Ok(Ok(None))),
+                }
             }
+            false
         };
         // What was received until then is enough.
-        let _ = timeout(ERROR_BODY_TIMEOUT, receiving).await;
+        let is_cut = timeout(ERROR_BODY_TIMEOUT, receiving).await.unwrap_or(true);
         start.truncate(ERROR_BYTES_MAX);
-        start.freeze()
+        (start.freeze(), is_cut)
     }
 
     /// Receives the body, of at most `max` bytes. That of an error may be incomplete: its status says
@@ -116,8 +125,10 @@ impl Incoming {
 
     /// Receives the beginning of the body of a response that is not a success.
     pub(crate) async fn refusal(mut self) -> Reply {
-        let body = self.start().await;
-        Reply::new(self.route, self.head.status, self.head.headers, body)
+        let (body, is_cut) = self.start().await;
+        let mut reply = Reply::new(self.route, self.head.status, self.head.headers, body);
+        reply.is_cut = is_cut;
+        reply
     }
 
     pub(crate) fn content_type(&self) -> Option<String> {

@@ -96,15 +96,12 @@ impl AttemptFailure {
 
     /// Whether the request may be sent again.
     pub(crate) fn allows_retry(self, idempotency: Idempotency, has_retry_after: bool) -> bool {
-        if self == Self::NotSent || self.is_rate_limit() {
-            return true;
-        }
         self.is_transient(has_retry_after)
             && match idempotency {
                 Idempotency::SameResponse => true,
                 // The second response would be that of a repeated request.
                 Idempotency::SameState => !matches!(self, Self::Incomplete(_)),
-                Idempotency::None => false,
+                Idempotency::None => self.outcome() == Outcome::NotDone,
             }
     }
 

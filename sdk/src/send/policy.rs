@@ -25,6 +25,7 @@ pub struct RetryPolicy {
     initial_backoff: Duration,
     max_backoff: Duration,
     max_retry_after: Duration,
+    pub(super) max_rate_limit_wait: Duration,
 }
 
 impl RetryPolicy {
@@ -35,6 +36,7 @@ impl RetryPolicy {
             initial_backoff: Duration::from_millis(200),
             max_backoff: Duration::from_secs(10),
             max_retry_after: Duration::from_secs(60),
+            max_rate_limit_wait: Duration::from_secs(120),
         }
     }
 
@@ -44,7 +46,8 @@ impl RetryPolicy {
     }
 
     /// Attempts per call, the first included; 3 by default, 0 counts as 1. Responses 429 with
-    /// `Retry-After` are not counted, unless this is 1.
+    /// `Retry-After` are not counted, unless this is 1: they have
+    /// [`max_rate_limit_wait`](Self::max_rate_limit_wait).
     pub const fn max_attempts(mut self, attempts: u32) -> Self {
         self.max_attempts = attempts;
         self
@@ -67,6 +70,13 @@ impl RetryPolicy {
     /// call at once.
     pub const fn max_retry_after(mut self, longest: Duration) -> Self {
         self.max_retry_after = longest;
+        self
+    }
+
+    /// How long a call is sent again after responses 429 with `Retry-After`, from the first of them on;
+    /// 2 minutes by default. The timeout of the call may end it before.
+    pub const fn max_rate_limit_wait(mut self, longest: Duration) -> Self {
+        self.max_rate_limit_wait = longest;
         self
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// Whether the end of the body of an error was lost.
+    pub(crate) is_cut: bool,
     /// Whether the body of a success contains credentials.
     pub(crate) withheld: bool,
     pub(crate) history: History,
@@ -55,6 +57,7 @@ impl Reply {
             status,
             headers,
             body,
+            is_cut: false,
             withheld: false,
             history: History { attempts: 1, ..History::default() },
             job: None,
@@ -121,6 +124,7 @@ impl Reply {
             Ok(problem) => ErrorBody::Envelope(problem),
             Err(_) => match content_encoding(&self.headers) {
                 Some(encoding) => ErrorBody::Encoded(encoding),
+                None if self.is_cut => ErrorBody::Cut(Excerpt::start(&self.body)),
                 None => ErrorBody::Other(Excerpt::start(&self.body)),
             },
         };
@@ -149,12 +153,19 @@ impl Reply {
             (ErrorKind::NotFound, template)
                 if template.starts_with('/')
                     && method != Method::HEAD
-                    && self.error_envelope().is_none() =>
+                    && self.error_envelope().is_none()
+                    && !self.may_be_an_envelope() =>
             {
                 ErrorKind::Status
             }
             (kind, _) => kind,
         }
+    }
+
+    /// Whether the body of an error is the beginning of an error response of the API.
+    fn may_be_an_envelope(&self) -> bool {
+        let start = self.body.trim_ascii_start();
+        self.is_cut && (start.is_empty() || start.starts_with(b"{"))
     }
 
     pub(super) fn error(&self, error: Error) -> Error {

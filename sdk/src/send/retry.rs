@@ -17,6 +17,8 @@ pub(crate) struct Attempts {
     backoff: Backoff,
     /// The attempts that `max_attempts` counts.
     counted: u32,
+    /// When the service first asked for less speed.
+    limited_since: Option<Instant>,
     pub(crate) history: History,
 }
 
@@ -34,6 +36,7 @@ impl Attempts {
             is_throttled: true,
             backoff: policy.backoff(),
             counted: 0,
+            limited_since: None,
             history: History::default(),
         }
     }
@@ -53,6 +56,11 @@ impl Attempts {
         if self.idempotency != Idempotency::SameResponse {
             self.history.outcome = Outcome::Done;
         }
+    }
+
+    /// The delay before an attempt that is not counted; `None` without retries.
+    pub(crate) fn uncounted(&mut self) -> Option<Duration> {
+        (self.policy.max_attempts > 1).then(|| self.backoff.delay(None))
     }
 
     /// The delay before the next attempt; `None` if this failure is final. A delay until the `end` of
@@ -76,7 +84,14 @@ impl Attempts {
         }
         // The service asks for less speed and says when: that is no failure of the call.
         let is_backpressure = self.is_throttled && failure.is_rate_limit() && retry_after.is_some();
-        if !is_backpressure {
+        if is_backpressure {
+            let since = *self.limited_since.get_or_insert_with(Instant::now);
+            if since.elapsed().saturating_add(delay.unwrap_or_default())
+                > self.policy.max_rate_limit_wait
+            {
+                return None;
+            }
+        } else {
             self.counted += 1;
             if self.counted >= self.policy.max_attempts {
                 return None;

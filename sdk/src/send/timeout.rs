@@ -18,8 +18,8 @@ pub(crate) struct Limits {
     pub(crate) call: Duration,
     /// The setting that `call` comes from.
     pub(crate) call_setting: TimeLimit,
-    /// The end of a wait that the call is part of.
-    pub(crate) deadline: Option<Instant>,
+    /// The end of a wait that the call is part of, and the timeout of the wait.
+    pub(crate) deadline: Option<(Instant, Duration)>,
 }
 
 /// The setting whose time limit expired.
@@ -39,7 +39,17 @@ impl Limits {
     /// The end of a call that begins now; `None` without a limit.
     pub(crate) fn end(&self) -> Option<Instant> {
         let end = Instant::now().checked_add(self.call);
-        end.into_iter().chain(self.deadline).min()
+        end.into_iter().chain(self.deadline.map(|(end, _)| end)).min()
+    }
+
+    /// The limit that ends a call at this time.
+    pub(crate) fn of_call(&self, call_end: Option<Instant>) -> TimedOut {
+        match self.deadline {
+            Some((end, after)) if Some(end) == call_end => {
+                TimedOut { limit: TimeLimit::Whole, after }
+            }
+            _ => TimedOut { limit: self.call_setting, after: self.call },
+        }
     }
 
     /// How long the first byte of a response is waited for at most.
@@ -59,13 +69,18 @@ pub(crate) async fn until<T>(
     }
 }
 
+/// The slowest server that is not idle reads so many bytes in a second.
+const LOWEST_RATE: u64 = 32 * 1024;
+
+/// Bytes that the systems between this program and the server may keep.
+const BUFFERS: u64 = 16 * 1024 * 1024;
+
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Running {
     idle: Duration,
     first_byte: Duration,
-    /// The limit that ends first among those of the attempt and the call: its end, setting and
-    /// length.
-    end: Option<(Instant, TimeLimit, Duration)>,
+    /// The limit that ends first among those of the attempt and the call.
+    end: Option<(Instant, TimedOut)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -78,10 +93,20 @@ impl Running {
     /// The limits of an attempt that starts now, within a call that ends at `call_end`.
     pub(crate) fn new(limits: Limits, call_end: Option<Instant>) -> Self {
         let attempt_end = Instant::now().checked_add(limits.attempt);
-        let attempt_end = attempt_end.map(|end| (end, TimeLimit::Attempt, limits.attempt));
-        let call_end = call_end.map(|end| (end, limits.call_setting, limits.call));
-        let end = attempt_end.into_iter().chain(call_end).min_by_key(|(end, ..)| *end);
+        let of_attempt = TimedOut { limit: TimeLimit::Attempt, after: limits.attempt };
+        let attempt_end = attempt_end.map(|end| (end, of_attempt));
+        let call_end = call_end.map(|end| (end, limits.of_call(Some(end))));
+        let end = attempt_end.into_iter().chain(call_end).min_by_key(|(end, _)| *end);
         Self { idle: limits.idle, first_byte: limits.first_byte, end }
+    }
+
+    /// The limits after so many bytes were handed to the connection. The buffers between this program
+    /// and the server may have all of them, and nobody can tell how many were read.
+    pub(crate) fn after_sending(mut self, bytes: u64) -> Self {
+        let unread = Duration::from_millis(bytes.min(BUFFERS) * 1000 / LOWEST_RATE);
+        self.idle = self.idle.saturating_add(unread);
+        self.first_byte = self.first_byte.saturating_add(unread);
+        self
     }
 
     /// Bounds a step of sending or receiving.
@@ -104,12 +129,10 @@ impl Running {
         idle: Duration,
         step: impl Future<Output = T>,
     ) -> Result<T, TimedOut> {
-        let idle_end = Instant::now().checked_add(idle).map(|end| (end, TimeLimit::Idle, idle));
-        let first = self.end.into_iter().chain(idle_end).min_by_key(|(end, ..)| *end);
-        until(first.map(|(end, ..)| end), step).await.map_err(|_| {
-            let (limit, after) =
-                first.map_or((TimeLimit::Idle, idle), |(_, limit, after)| (limit, after));
-            TimedOut { limit, after }
-        })
+        let idled = TimedOut { limit: TimeLimit::Idle, after: idle };
+        let idle_end = Instant::now().checked_add(idle).map(|end| (end, idled));
+        let first = self.end.into_iter().chain(idle_end).min_by_key(|(end, _)| *end);
+        let (end, limit) = first.unzip();
+        until(end, step).await.map_err(|_| limit.unwrap_or(idled))
     }
 }

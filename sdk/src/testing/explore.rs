@@ -18,7 +18,7 @@ use tokio::time::{sleep, timeout};
 use self::difference::{Contents, differences};
 pub use self::fault::Fault;
 use self::fault::FaultyTransport;
-pub use self::report::{Case, Problem, ProblemKind, Report};
+pub use self::report::{Case, Cause, Problem, ProblemKind, Report};
 use super::FakeService;
 use crate::Client;
 
@@ -131,17 +131,53 @@ pub async fn explore_with<S, T, E: Display>(
     setup: impl AsyncFn(Client) -> S,
     run: impl AsyncFn(Client, &S) -> Result<T, E>,
 ) -> Report {
+    explore_on(FakeService::new, setup, run).await
+}
+
+/// As [`explore_with`], on another service than the usual one, which is made before each case.
+///
+/// ```
+/// use promptarium::testing::{FakeService, Rudeness, explore_on};
+/// use promptarium::{Client, Error};
+///
+/// /// The code under test, which does not expect that the service changes the name.
+/// async fn import(client: &Client) -> Result<(), Error> {
+///     let name = "Harbours ";
+///     if client.vaults().list().await?.iter().all(|vault| vault.name != name) {
+///         client.vaults().create(name).await?;
+///     }
+///     Ok(())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() {
+/// let service = || FakeService::new().rude([Rudeness::ChangesTexts]);
+/// let report = explore_on(service, async |_| (), async |client, ()| import(&client).await).await;
+/// assert!(report.to_string().contains("vault \"Harbours\": found 2, expected 1"));
+/// # }
+/// ```
+///
+/// # Panics
+///
+/// As [`explore`].
+pub async fn explore_on<S, T, E: Display>(
+    service: impl Fn() -> FakeService,
+    setup: impl AsyncFn(Client) -> S,
+    run: impl AsyncFn(Client, &S) -> Result<T, E>,
+) -> Report {
     check_clock().await;
     let mut report = Report::default();
-    let first = run_case(&setup, &run, None).await;
+    let run_case = async |fault| run_case(service(), &setup, &run, fault).await;
+    let first = run_case(None).await;
     report.requests = first.requests;
     report.problems.extend(first.problem);
     if report.problems.is_empty() {
-        let second = run_case(&setup, &run, None).await;
+        let second = run_case(None).await;
         let differences = differences(&first.contents, &second.contents, true);
         report.problems.extend(second.problem.into_iter().chain(differences).map(|problem| {
             let details = format!("a second run differs: {}", problem.details);
-            Problem { case: None, kind: ProblemKind::NotReproducible, details }
+            let kind = ProblemKind::NotReproducible;
+            Problem { case: None, kind, details, by_client: false }
         }));
     }
     if !report.problems.is_empty() {
@@ -149,13 +185,18 @@ pub async fn explore_with<S, T, E: Display>(
     }
     for (index, request) in report.requests.iter().enumerate() {
         for fault in Fault::ALL {
-            let found = run_case(&setup, &run, Some((index + 1, fault))).await;
+            let found = run_case(Some((index + 1, fault))).await;
             let request = found.requests.get(index).unwrap_or(request).clone();
             let case = Case { number: index + 1, request, fault };
             let is_success = found.problem.is_none();
             let differences = differences(&first.contents, &found.contents, is_success);
             let problems = found.problem.into_iter().chain(differences);
-            let of_case = |problem| Problem { case: Some(case.clone()), ..problem };
+            let of_case = |problem: Problem| {
+                let by_client = problem.kind == ProblemKind::UploadedTwice
+                    && !found.is_restarted
+                    && case.request == "PUT {uploadUrl}";
+                Problem { case: Some(case.clone()), by_client, ..problem }
+            };
             report.problems.extend(problems.map(of_case));
             report.cases += 1;
         }
@@ -165,34 +206,39 @@ pub async fn explore_with<S, T, E: Display>(
 
 struct Found {
     problem: Option<Problem>,
+    /// Whether the function was run again.
+    is_restarted: bool,
     /// The requests of the first run.
     requests: Vec<String>,
     contents: Contents,
 }
 
 async fn run_case<S, T, E: Display>(
+    service: FakeService,
     setup: &impl AsyncFn(Client) -> S,
     run: &impl AsyncFn(Client, &S) -> Result<T, E>,
     fault: Option<(usize, Fault)>,
 ) -> Found {
     // The same jitter in each case.
     fastrand::seed(0);
-    let service = FakeService::new();
     let state = setup(service.client()).await;
     let transport = FaultyTransport::new(&service, fault);
     let mut problem = run_once(&transport, |client| run(client, &state)).await;
     let restarts = if fault.is_some() { RESTARTS } else { 0 };
+    let mut is_restarted = false;
     for _ in 0..restarts {
         if problem.as_ref().is_none_or(|problem| problem.kind != ProblemKind::NoRecovery) {
             break;
         }
+        is_restarted = true;
         sleep(RESTART_DELAY).await;
         let transport = FaultyTransport::new(&service, None);
         problem = run_once(&transport, |client| run(client, &state)).await;
     }
     // A late request is applied until then.
     sleep(RESTART_DELAY).await;
-    Found { problem, requests: transport.requests(), contents: Contents::of(&service) }
+    let (requests, contents) = (transport.requests(), Contents::of(&service));
+    Found { problem, is_restarted, requests, contents }
 }
 
 /// Runs the function once. An error is [`ProblemKind::NoRecovery`] unless a restart helps.
@@ -223,7 +269,7 @@ async fn run_once<T, E: Display, F: Future<Output = Result<T, E>>>(
     });
     let end = end.await;
     transport.stop();
-    end.map(|(kind, details)| Problem { case: None, kind, details })
+    end.map(|(kind, details)| Problem { case: None, kind, details, by_client: false })
 }
 
 fn panic_text(payload: &(dyn Any + Send)) -> String {

@@ -61,6 +61,25 @@ impl FakeService {
         Self { script, state }
     }
 
+    /// With these habits of other services, from now on and for its clones too.
+    ///
+    /// ```
+    /// use promptarium::testing::{FakeService, Rudeness};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), promptarium::Error> {
+    /// let client = FakeService::new().rude([Rudeness::CancelsJobs]).client();
+    /// let wait = client.generations().create("local/plasma", "A harbour").and_wait();
+    /// let error = wait.final_states(["canceled"]).await.unwrap_err();
+    /// assert!(error.is_job_failed());
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn rude(self, habits: impl IntoIterator<Item = Rudeness>) -> Self {
+        lock(&self.state).habits.extend(habits);
+        self
+    }
+
     /// A client of the service with default settings; see [`builder`](Self::builder) for others.
     #[must_use]
     #[expect(clippy::expect_used, reason = "the settings are constants, and are tested")]
@@ -127,6 +146,35 @@ impl FakeService {
     pub(super) fn complete_jobs(&self) -> BTreeSet<i64> {
         lock(&self.state).complete_jobs()
     }
+}
+
+/// A habit of services that the specification does not forbid, and that code under test may not
+/// expect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Rudeness {
+    /// Titles, texts, names and descriptions are stored without spaces at their ends, and with `\n` as
+    /// line end.
+    ChangesTexts,
+    /// The status of a job that was never queued is 200 with the state `not_found`.
+    KnowsEveryJob,
+    /// Jobs end in the state `canceled`, without output.
+    CancelsJobs,
+    /// The second request for the status of a job is 404.
+    LosesJobs,
+    /// Everything was created 10 minutes earlier by the clock of the service.
+    ClockBehind,
+}
+
+impl Rudeness {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::ChangesTexts,
+        Self::KnowsEveryJob,
+        Self::CancelsJobs,
+        Self::LosesJobs,
+        Self::ClockBehind,
+    ];
 }
 
 /// A request without its ids, such as `GET /prompts/{promptId}`.

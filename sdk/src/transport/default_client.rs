@@ -20,7 +20,7 @@ const RUNTIMES_MAX: usize = 64;
 /// first one rests, and fail when that one ends.
 pub(crate) struct DefaultClient {
     connect_timeout: Duration,
-    uses_proxies: bool,
+    idle_timeout: Duration,
     /// The last one used comes first.
     pools: Mutex<Vec<Pool>>,
 }
@@ -28,15 +28,20 @@ pub(crate) struct DefaultClient {
 struct Pool {
     /// `None` until it is used.
     runtime: Option<Id>,
+    /// Whether it is for the loopback interface, which is not reached through a proxy.
+    is_local: bool,
     client: reqwest::Client,
     https_problem: Option<String>,
 }
 
 impl DefaultClient {
-    pub(crate) fn new(base_url: &Url, connect_timeout: Duration) -> Result<Self, Error> {
-        let uses_proxies = !is_loopback(base_url);
-        let client = Self { connect_timeout, uses_proxies, pools: Mutex::default() };
-        let first = client.pool()?;
+    pub(crate) fn new(
+        base_url: &Url,
+        connect_timeout: Duration,
+        idle_timeout: Duration,
+    ) -> Result<Self, Error> {
+        let client = Self { connect_timeout, idle_timeout, pools: Mutex::default() };
+        let first = client.pool(is_loopback(base_url))?;
         match &first.https_problem {
             Some(problem) if base_url.scheme() == "https" => {
                 Err(Error::set_up("HTTP client", problem.as_str()))
@@ -48,13 +53,16 @@ impl DefaultClient {
     /// The client of the current runtime, for a request to this URL.
     pub(super) fn for_url(&self, url: &Url) -> Result<reqwest::Client, Failure> {
         let runtime = Handle::try_current().ok().map(|handle| handle.id());
+        let is_local = is_loopback(url);
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |pool: &Pool| pool.runtime.is_none() || pool.runtime == runtime;
+        let fits = |pool: &Pool| {
+            pool.is_local == is_local && (pool.runtime.is_none() || pool.runtime == runtime)
+        };
         let at = match pools.iter().position(fits) {
             Some(at) => at,
             None => {
                 pools.truncate(RUNTIMES_MAX - 1);
-                pools.push(self.pool().map_err(Failure::connecting)?);
+                pools.push(self.pool(is_local).map_err(Failure::connecting)?);
                 pools.len() - 1
             }
         };
@@ -69,12 +77,15 @@ impl DefaultClient {
 
     /// Neither redirects nor retries: both are done by `send`, which protects the key and knows
     /// which requests are idempotent.
-    fn pool(&self) -> Result<Pool, Error> {
+    fn pool(&self, is_local: bool) -> Result<Pool, Error> {
         let (builder, https_problem) = tls::set(reqwest::Client::builder())?;
         // Another crate of the program may have switched reqwest's feature on.
         #[cfg(not(feature = "http2"))]
         let builder = builder.http1_only();
-        let builder = if self.uses_proxies { builder } else { builder.no_proxy() };
+        let builder = if is_local { builder.no_proxy() } else { builder };
+        // The system knows whether bytes that were sent are received.
+        #[cfg(any(target_os = "android", target_os = "linux"))]
+        let builder = builder.tcp_user_timeout(self.idle_timeout);
         let client = builder
             .connect_timeout(self.connect_timeout)
             .pool_idle_timeout(IDLE_TIMEOUT)
@@ -82,7 +93,7 @@ impl DefaultClient {
             .retry(reqwest::retry::never())
             .build()
             .map_err(|error| Error::set_up("HTTP client", error.without_url()))?;
-        Ok(Pool { runtime: None, client, https_problem })
+        Ok(Pool { runtime: None, is_local, client, https_problem })
     }
 }
 

@@ -1,6 +1,5 @@
 //! Failures of a transport, and what they say about the request.
 
-#[cfg(feature = "http2")]
 use std::error::Error as _;
 
 use crate::error::Cause;
@@ -83,23 +82,13 @@ impl Failure {
 /// Whether the server said by HTTP/2 that it did not process the request: `REFUSED_STREAM`, or a
 /// `GOAWAY` without an error, which fails only requests after the last one it names (RFC 9113, 6.8
 /// and 8.7).
-#[cfg(feature = "http2")]
+///
+/// By the texts of the crate `h2`: any crate of the program may have switched HTTP/2 on, also in
+/// another version of it. If the texts change, the outcome of such a request is unknown.
 fn is_not_processed(error: &reqwest::Error) -> bool {
-    use h2::Reason;
-
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if let Some(error) = error.downcast_ref::<h2::Error>() {
-            let refused = error.is_reset() && error.reason() == Some(Reason::REFUSED_STREAM);
-            let left_out = error.is_go_away() && error.reason() == Some(Reason::NO_ERROR);
-            return error.is_remote() && (refused || left_out);
-        }
-        cause = error.source();
-    }
-    false
-}
-
-#[cfg(not(feature = "http2"))]
-const fn is_not_processed(_: &reqwest::Error) -> bool {
-    false
+    const REFUSED: &str = "stream error received: refused stream before processing";
+    const GONE: &str = "connection error received: not a result of an error";
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    let mut texts = causes.map(ToString::to_string);
+    texts.any(|text| text.starts_with(REFUSED) || text.starts_with(GONE))
 }

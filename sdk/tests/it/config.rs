@@ -60,7 +60,7 @@ fn swapped_arguments_do_not_show_the_key() {
 #[test]
 fn debug_shows_the_base_url_and_never_the_key() {
     let builder = Client::builder().base_url(format!("{URL}/")).api_key(KEY).user_agent("my-app/1");
-    assert_snapshot!(format!("{builder:?}"), @r#"ClientBuilder { limits: Limits { connect: 10s, idle: 20s, first_byte: 20s, attempt: 60s, call: 120s, call_setting: Call, deadline: None }, max_response_size: 134217728, retry: RetryPolicy { max_attempts: 3, initial_backoff: 200ms, max_backoff: 10s, max_retry_after: 60s }, retry_budget: RetryBudget { left: Some(80), .. }, user_agent: Some("my-app/1"), .. }"#);
+    assert_snapshot!(format!("{builder:?}"), @r#"ClientBuilder { limits: Limits { connect: 10s, idle: 20s, first_byte: 20s, attempt: 60s, call: 120s, call_setting: Call, deadline: None }, max_response_size: 134217728, retry: RetryPolicy { max_attempts: 3, initial_backoff: 200ms, max_backoff: 10s, max_retry_after: 60s, max_rate_limit_wait: 120s }, retry_budget: RetryBudget { left: Some(80), .. }, user_agent: Some("my-app/1"), .. }"#);
     let client = builder.build().unwrap();
     assert_snapshot!(format!("{client:?}"), @r#"Client { base_url: "https://prompts.example/api/v1", .. }"#);
     let call = client.prompts().get(promptarium::PromptId::new(7));

@@ -1,9 +1,8 @@
 //! The connections of the client's own HTTP client, and transports in its place.
 
 mod bodies;
-mod child;
+pub(crate) mod child;
 mod environment;
-#[cfg(feature = "http2")]
 mod http2;
 mod runtimes;
 

@@ -1,8 +1,10 @@
 //! The journal of writes.
 
 mod file;
+mod moved;
 mod open_steps;
 mod runs;
+mod unclear;
 
 use std::fs;
 use std::path::PathBuf;
@@ -32,7 +34,7 @@ impl Place {
     fn with(lines: &[Value]) -> Self {
         let place = Self::new();
         let mut text =
-            format!("{{\"promptariumJournal\":1,\"baseUrl\":\"{}\"}}\n", testing::BASE_URL);
+            format!("{{\"promptariumJournal\":2,\"baseUrl\":\"{}\"}}\n", testing::BASE_URL);
         text.extend(lines.iter().map(|line| format!("{line}\n")));
         fs::write(place.path(), text).unwrap();
         place

@@ -3,8 +3,10 @@
 mod candidates;
 mod create;
 mod deadline;
+pub(crate) mod evidence;
 mod naming;
 mod output;
+mod states;
 mod wait;
 
 use std::sync::Mutex;

@@ -4,6 +4,7 @@ mod attempts;
 mod files;
 mod refusals;
 mod sending;
+mod slow;
 mod sources;
 mod streaming;
 

@@ -8,9 +8,10 @@ use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep};
 use url::Url;
 
-use super::range::{Validator, content_range};
+use super::range::{Validator, content_range, unsatisfied};
 use super::{DownloadAsset, DownloadProgress};
 use crate::error::Error;
+use crate::send::evidence::is_absent;
 use crate::send::incoming::{Incoming, check_asset, is_web};
 use crate::send::reply::{encoded, repeats_query};
 use crate::send::request::Route;
@@ -34,6 +35,8 @@ enum Part {
     Whole,
     /// Other bytes, or those of another version of the asset.
     Other,
+    /// There are no bytes from the one that was requested: the asset has no more.
+    Complete,
     /// None: the status is an error.
     Nothing,
 }
@@ -151,8 +154,13 @@ impl<'a> Fetch<'a> {
         self.incoming = None;
         let is_possible = self.can_restart || self.is_at_start() || self.validator.is_some();
         let failure = error.attempt_failure().filter(|_| is_possible);
-        let delay = failure
-            .and_then(|failure| self.attempts.next(failure, error.retry_after_header(), self.end));
+        let retry_after = error.retry_after_header();
+        let may_be_early = is_absent(&error) && retry_after.is_none();
+        let delay = if may_be_early && self.settings.context.client.0.has_new_output() {
+            self.attempts.uncounted()
+        } else {
+            failure.and_then(|failure| self.attempts.next(failure, retry_after, self.end))
+        };
         let Some(delay) = delay else { return Err(error) };
         self.span.again(self.requests + 1, delay, Err(&error));
         self.cause = Some(error);
@@ -179,6 +187,11 @@ impl<'a> Fetch<'a> {
                     return Err(reply.refused_as(withheld));
                 }
                 Part::Requested => return self.accept(incoming),
+                Part::Complete => {
+                    self.size = Some(self.position);
+                    self.incoming = Some(incoming.without_body());
+                    return Ok(());
+                }
                 Part::Whole | Part::Other if !self.may_restart() => {
                     let error = incoming.fail(Error::not_continued(status, self.position));
                     return Err(match self.cause.take() {
@@ -252,6 +265,12 @@ impl<'a> Fetch<'a> {
                 let changed = changed.is_some_and(|was| was.is_contradicted_by(&head.headers))
                     || self.size.zip(size).is_some_and(|(was, is)| was != is);
                 if first == self.position && !changed { Part::Requested } else { Part::Other }
+            }
+            StatusCode::RANGE_NOT_SATISFIABLE
+                if unsatisfied(&head.headers) == Some(self.position)
+                    && self.size.is_none_or(|size| size == self.position) =>
+            {
+                Part::Complete
             }
             StatusCode::RANGE_NOT_SATISFIABLE if !self.is_at_start() => Part::Other,
             status if !status.is_success() => Part::Nothing,

@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 
 use tokio::fs::{self, File, OpenOptions};
 use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _};
+use tokio::task::spawn_blocking;
 
 use super::fetch::Piece;
 
 const LINKS_MAX: u32 = 40;
+
+/// Of four bytes each at most, as a name has up to 255 bytes.
+const NAME_CHARS: usize = 50;
 
 /// Where the bytes go: into a new file that replaces the old one at the end, or into what is at the
 /// path if that is a pipe or a device.
@@ -42,17 +46,18 @@ impl Target {
     }
 
     async fn beside(place: PathBuf, old: Option<&Metadata>) -> io::Result<Self> {
-        // Not made from the name of the file, which may be as long as a name can be.
-        let path = place.with_file_name(format!(".promptarium-{}.part", uuid::Uuid::new_v4()));
-        let mut options = OpenOptions::new();
+        let mut options = std::fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         if let Some(old) = old {
             // From the beginning, so that nobody else can open it.
-            options.mode(std::os::unix::fs::PermissionsExt::mode(&old.permissions()));
+            use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+            options.mode(old.permissions().mode());
         }
-        let file = options.open(&path).await?;
-        let target = Self { file, partial: Some((path, place)) };
+        let of_place = place.clone();
+        let created = spawn_blocking(move || create(&options, &of_place)).await;
+        let (file, path) = created.map_err(io::Error::other)??;
+        let target = Self { file: File::from_std(file), partial: Some((path, place)) };
         if let Some(old) = old {
             target.file.set_permissions(old.permissions()).await?;
         }
@@ -94,6 +99,33 @@ impl Drop for Target {
             // There is nobody to tell if this fails.
             let _ = std::fs::remove_file(path);
         }
+    }
+}
+
+/// Creates and locks the file for the bytes. Its name is that of the place, so that what a killed
+/// program left is found; a second one at the same time has a name of its own.
+fn create(options: &std::fs::OpenOptions, place: &Path) -> io::Result<(std::fs::File, PathBuf)> {
+    // The name of the place may be as long as a name can be.
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    let name: String = name.chars().take(NAME_CHARS).collect();
+    let partial = |name: &str| place.with_file_name(format!(".{name}.promptarium.part"));
+    let open = |path: PathBuf| options.open(&path).map(|file| (file, path));
+    let usual = partial(&name);
+    remove_abandoned(&usual);
+    let (file, path) = open(usual).or_else(|_| open(partial(&uuid::Uuid::new_v4().to_string())))?;
+    // Where files cannot be locked, none is taken for abandoned.
+    let _ = file.try_lock();
+    Ok((file, path))
+}
+
+/// Removes a file for the bytes whose program was killed: nobody has locked it.
+fn remove_abandoned(path: &Path) {
+    if std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
+        && let Ok(file) = std::fs::File::open(path)
+        && file.try_lock().is_ok()
+    {
+        // If this fails, a file of another name is created.
+        let _ = std::fs::remove_file(path);
     }
 }
 

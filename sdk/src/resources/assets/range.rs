@@ -42,6 +42,11 @@ fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
     httpdate::parse_http_date(headers.get(name)?.to_str().ok()?).ok()
 }
 
+/// The size of an asset that has no byte of the range that was requested.
+pub(super) fn unsatisfied(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_RANGE)?.to_str().ok()?.trim().strip_prefix("bytes */")?.parse().ok()
+}
+
 /// The first byte that a part of an asset has, and the size of the asset if it is known. `None` if
 /// the response does not have one range of bytes.
 pub(super) fn content_range(headers: &HeaderMap) -> Option<(u64, Option<u64>)> {

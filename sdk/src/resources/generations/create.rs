@@ -15,6 +15,8 @@ use crate::model::{
     AssetUrl, ExtraFields, GenerationJob, GenerationType, JobId, OutputHint, Timestamp, VaultId,
 };
 use crate::path;
+#[cfg(feature = "durable")]
+use crate::send::evidence::Evidence;
 use crate::send::reply::Reply;
 use crate::send::request::Request;
 
@@ -119,16 +121,12 @@ impl CreateGeneration {
         &self.body
     }
 
-    /// The job, if the service has it since about this time: asks for its status.
+    /// Whether the service has the job, since about this time: asks for its status.
     #[cfg(feature = "durable")]
-    pub(crate) fn find(self, sent_at: Timestamp) -> Call<Option<GenerationJob>> {
+    pub(crate) fn find(self, sent_at: Timestamp) -> Call<Evidence<GenerationJob>> {
         let (id, hint) = (self.body.client_job_id.clone(), self.body.output_hint(sent_at));
         Call::new(self.context, status_request(&id), move |reply| {
-            if reply.shows_job() {
-                return job(reply, &id, hint.clone()).map(Some);
-            }
-            let refused = reply.refused();
-            if refused.is_not_found() { Ok(None) } else { Err(refused) }
+            reply.job_evidence()?.map(|()| job(reply, &id, hint.clone()))
         })
     }
 
@@ -209,12 +207,15 @@ fn queued_between(reply: &Reply) -> Option<(Timestamp, Timestamp)> {
 /// # Retries
 ///
 /// A job costs money, so the request is sent a second time only if the first was certainly not
-/// processed: there was no connection, HTTP/2 said so, or the service answered 429. After any other
-/// failure but a refusal (4xx except 408), the call asks for the status of the job, for as long as
-/// it waits for a response: the shortest of [`idle_timeout`](crate::ClientBuilder::idle_timeout),
+/// processed: there was no connection, HTTP/2 said so, or the service answered 425, 429, or another 4xx
+/// except 408 with `Retry-After`. After any other failure but a refusal (4xx except 408), the call asks
+/// for the status of the job, for as long as it waits for a response: the shortest of
+/// [`idle_timeout`](crate::ClientBuilder::idle_timeout),
 /// [`request_timeout`](crate::ClientBuilder::request_timeout) and [`timeout`](Self::timeout). It
-/// succeeds if the service has the job. A 404 does not prove that it has not, so otherwise it fails
-/// with [`Error::is_outcome_unknown`], and [`Error::job_id`] names the job.
+/// succeeds if the status has a known state or the id of the job. A 404 does not prove that the service
+/// has no job, so otherwise it fails with [`Error::is_outcome_unknown`], and [`Error::job_id`] names the
+/// job. With [`idempotent`](Self::idempotent) the request is sent again after such a failure too: say so
+/// only of a service that queues one job for each id.
 #[derive(Debug, Clone)]
 #[must_use = "a call is sent only when it is awaited, or by `send`"]
 pub struct CreateGeneration {

@@ -9,6 +9,7 @@ use crate::call::{Call, Context};
 use crate::error::Error;
 use crate::macros::{awaitable, debug, options};
 use crate::model::{GenerationJob, GenerationStatus, OutputHint, Prompt, PromptImage, VaultId};
+use crate::send::evidence::Evidence;
 use crate::send::outcome::Outcome;
 use crate::send::timeout::until;
 use crate::send::trace::Span;
@@ -82,7 +83,8 @@ impl<'a> Wait<'a> {
         let deadline = self.watch.start();
         let creates = self.create.is_some();
         if let Some(mut create) = self.create.take() {
-            create.context.options.set().deadline = deadline;
+            let timeout = self.watch.polling.timeout;
+            create.context.options.set().deadline = deadline.map(|end| (end, timeout));
             let job = create.send().await?;
             self.watch.queued(job.client_job_id);
             let OutputHint { vault_id, prompt, .. } = self.output;
@@ -109,12 +111,15 @@ impl<'a> Wait<'a> {
             let status = change?;
             span.changed(&status);
             (self.on_change)(&status);
-            if status.state.is_success() {
-                let prompts = self.find_output(&status, deadline).await?;
-                return Ok(FinishedGeneration { status, prompts });
-            }
-            if status.state.is_final() {
-                return Err(Error::job_failed(self.watch.job.clone(), status));
+            match self.watch.polling.end(&status.state) {
+                Some(true) => {
+                    let found = self.find_output(&status, deadline).await;
+                    let prompts =
+                        found.map_err(|error| error.with_last_status(Some(status.clone())))?;
+                    return Ok(FinishedGeneration { status, prompts });
+                }
+                Some(false) => return Err(Error::job_failed(self.watch.job.clone(), status)),
+                None => {}
             }
         }
         // A watch ends only after one of the above.
@@ -133,11 +138,12 @@ impl<'a> Wait<'a> {
             let mut attempt = 1;
             loop {
                 match output::find(&self.watch.context, status, &self.output).await {
-                    Ok(Ok(prompts)) => return Ok(Some(prompts)),
-                    Ok(Err(place)) => {
+                    Ok(Evidence::Present(prompts)) => return Ok(Some(prompts)),
+                    Ok(Evidence::Unclear(place)) => {
                         problem = place;
                         attempt += 1;
                     }
+                    Ok(Evidence::Absent) => attempt += 1,
                     // Retried until the deadline, as polls are.
                     Err(error) if error.is_retryable() => problem = error.to_string(),
                     Err(error) => return Err(error),

@@ -12,7 +12,10 @@ use super::status_request;
 use crate::call::{Call, Context, in_runtime};
 use crate::error::Error;
 use crate::macros::{debug, options, stream};
-use crate::model::{GenerationJob, GenerationStatus, JobId, OutputHint, Timestamp};
+use crate::model::{
+    GenerationJob, GenerationState, GenerationStatus, JobId, OutputHint, Timestamp, letters,
+};
+use crate::send::evidence::is_absent;
 use crate::send::policy::Backoff;
 use crate::send::retry_after::RetryAfter;
 use crate::send::timeout::until;
@@ -57,9 +60,10 @@ impl<Id: Into<JobId>> From<Id> for GenerationRef {
 ///
 /// The delay between polls grows, has jitter, and is at least `Retry-After`. A poll that fails
 /// with a transient error ([`Error::is_retryable`]) or cannot be decoded does not end the stream,
-/// nor does 404 in the 10 seconds after the job was queued; another error and the timeout
-/// ([`Error::is_wait_timeout`]) do, and name the job. A failed job is not an error here: its final
-/// status says so. The timeout starts with the first poll.
+/// nor does 404 in the 10 seconds after the job was queued, nor the first two in a row after a
+/// status; another error and the timeout ([`Error::is_wait_timeout`]) do, and name the job and its
+/// last status. A failed job is not an error here: its final status says so. The timeout starts with
+/// the first poll.
 ///
 /// ```
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
@@ -75,6 +79,8 @@ pub struct Watch {
     pub(super) job: JobId,
     /// The end of the time in which the service may not know the job yet.
     new_until: Option<Instant>,
+    /// How many responses in a row said that there is no such job.
+    absences: u32,
     pub(super) polling: Polling,
     backoff: Option<Backoff>,
     /// The end of the timeout, which starts with the first poll; `Some(None)` if there is none.
@@ -88,12 +94,31 @@ pub struct Watch {
     last_error: Option<Error>,
 }
 
-/// How often and how long a job is polled.
-#[derive(Debug, Clone, Copy)]
+/// After a status was received, so many responses in a row may say that there is no such job: not
+/// every replica may have it.
+const ABSENCES_MAX: u32 = 2;
+
+/// How often and how long a job is polled, and when it has ended.
+#[derive(Debug, Clone)]
 pub(super) struct Polling {
     pub(super) interval: Duration,
     pub(super) max_interval: Duration,
     pub(super) timeout: Duration,
+    /// Final states of another service, without case and separators, and whether they are successes.
+    pub(super) ends: Vec<(String, bool)>,
+}
+
+impl Polling {
+    pub(super) fn name(&mut self, states: impl IntoIterator<Item: AsRef<str>>, is_success: bool) {
+        self.ends.extend(states.into_iter().map(|state| (letters(state.as_ref()), is_success)));
+    }
+
+    /// Whether a job in this state is completed; `None` if it has not ended.
+    pub(super) fn end(&self, state: &GenerationState) -> Option<bool> {
+        let name = letters(state.as_str());
+        let named = self.ends.iter().find(|(end, _)| *end == name);
+        named.map(|(_, success)| *success).or(state.is_final().then(|| state.is_success()))
+    }
 }
 
 /// The setters of [`Polling`].
@@ -117,6 +142,20 @@ macro_rules! polling {
             /// How long all of it may take; 10 minutes by default. The job continues after it.
             pub const fn timeout(mut self, timeout: std::time::Duration) -> Self {
                 self.$($path).+.timeout = timeout;
+                self
+            }
+
+            /// States by which another service says that a job has ended without output, such as
+            /// `canceled` and `expired`, whatever their case and separators. A state that is neither
+            /// known nor named here is polled on.
+            pub fn final_states(mut self, states: impl IntoIterator<Item: AsRef<str>>) -> Self {
+                self.$($path).+.name(states, false);
+                self
+            }
+
+            /// States by which another service says that a job is completed, such as `succeeded`.
+            pub fn success_states(mut self, states: impl IntoIterator<Item: AsRef<str>>) -> Self {
+                self.$($path).+.name(states, true);
                 self
             }
         }
@@ -143,7 +182,9 @@ impl Watch {
                 interval: Duration::from_millis(250),
                 max_interval: Duration::from_secs(3),
                 timeout: Duration::from_secs(600),
+                ends: Vec::new(),
             },
+            absences: 0,
             backoff: None,
             deadline: None,
             delay: Duration::ZERO,
@@ -227,8 +268,12 @@ impl Watch {
     fn take(&mut self, outcome: Polled) -> Option<Change> {
         let (change, retry_after) = match outcome {
             Ok((status, retry_after)) => {
-                self.last_error = None;
-                self.ended = status.state.is_final();
+                (self.last_error, self.absences) = (None, 0);
+                let end = self.polling.end(&status.state);
+                self.ended = end.is_some();
+                if end == Some(true) {
+                    self.context.client.0.completed();
+                }
                 let changed = self.last_status.as_ref() != Some(&status);
                 self.last_status = Some(status.clone());
                 (changed.then_some(Ok(status)), retry_after)
@@ -240,7 +285,7 @@ impl Watch {
             }
             Err(error) => {
                 self.ended = true;
-                (Some(Err(error)), None)
+                (Some(Err(error.with_last_status(self.last_status.clone()))), None)
             }
         };
         if !self.ended {
@@ -251,12 +296,15 @@ impl Watch {
 
     /// Whether a later poll may succeed. An answer of success that cannot be read says nothing
     /// about the job.
-    fn is_transient(&self, error: &Error) -> bool {
-        let is_new = self.new_until.is_some_and(|until| Instant::now() < until);
+    fn is_transient(&mut self, error: &Error) -> bool {
+        if is_absent(error) {
+            self.absences += 1;
+            let is_new = self.new_until.is_some_and(|until| Instant::now() < until);
+            return is_new || self.last_status.is_some() && self.absences <= ABSENCES_MAX;
+        }
         error.is_retryable()
             || error.is_decode()
             || error.status().is_some_and(|status| status.is_success())
-            || (is_new && error.is_absent())
     }
 
     pub(super) fn timed_out(&mut self) -> Error {

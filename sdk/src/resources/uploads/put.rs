@@ -11,13 +11,14 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 use tokio::time::{Sleep, sleep};
+use url::Url;
 
 use super::source::Opened;
 use crate::call::Context;
 use crate::error::Error;
 use crate::model::UploadSlot;
 use crate::send::config::bearer;
-use crate::send::incoming::Incoming;
+use crate::send::incoming::{Incoming, check_asset};
 use crate::send::reply::{repeats, repeats_query};
 use crate::send::request::Route;
 use crate::send::timeout::Running;
@@ -38,19 +39,46 @@ impl Context {
         hold: Duration,
         on_sent: &mut (dyn FnMut(u64) + Send),
     ) -> Result<StatusCode, Error> {
+        let (mut url, mut redirects) = (slot.upload_url.expose().clone(), 0);
+        loop {
+            source.rewind().await?;
+            on_sent(0);
+            let (response, is_complete) = self.put(slot, &url, source, hold, on_sent).await?;
+            let (status, is_replayable) = (response.head.status, source.is_replayable());
+            let next = response.redirect(|from, to| match status.as_u16() {
+                307 | 308 if is_replayable => check_asset(from, to, redirects),
+                307 | 308 => Err("the reader of the upload can be read only once"),
+                _ => Err("only 307 and 308 ask for the same request"),
+            })?;
+            let Some(next) = next else {
+                return finished(response, is_complete, slot).await;
+            };
+            (url, redirects) = (next, redirects + 1);
+        }
+    }
+
+    /// Sends one request. Returns the response, and whether all bytes were sent before it.
+    async fn put(
+        &self,
+        slot: &UploadSlot,
+        url: &Url,
+        source: &mut Opened,
+        hold: Duration,
+        on_sent: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<(Incoming, bool), Error> {
         let route = Route::new(Method::PUT, Route::UPLOAD);
-        let url = slot.upload_url.expose();
         let fail = |error: Error| error.of(route.clone(), None);
         let late = |limit| fail(Error::timed_out(url, limit, None));
-        let limits = self.options.file_limits(&self.client.0);
+        let (limits, size) = (self.options.file_limits(&self.client.0), source.size);
         let running = Running::new(limits, None);
         let (chunks, queue) = mpsc::channel(CHUNKS_QUEUED);
         let hold = Box::pin(sleep(hold.min(limits.idle / 2)));
-        let body = Body::new(Queue { hold, chunks: queue, left: source.size });
-        let headers = self.upload_headers(slot, source.size)?;
+        let body = Body::new(Queue { hold, chunks: queue, left: size });
+        let headers = self.upload_headers(slot, url, size)?;
         let mut sending = pin!(self.client.0.http_client.send(Method::PUT, url, headers, body));
         let mut reading = pin!(async {
             while let Some(chunk) = source.next().await? {
+                let running = running.after_sending(source.sent());
                 match running.step(chunks.send(chunk)).await {
                     Ok(Ok(())) => on_sent(source.sent()),
                     // The connection takes no more bytes; the response says why.
@@ -68,36 +96,48 @@ impl Context {
         let is_complete = early.is_none();
         let response = match early {
             Some(response) => response,
-            None => running.head(sending).await.map_err(late)?,
+            None => running.after_sending(size).head(sending).await.map_err(late)?,
         };
         let response = response.map_err(|failure| fail(Error::upload_cut(url, failure)))?;
-        // The body of a success is not read.
         let response = Incoming::new(route.clone(), url.clone(), response, running);
         response.check_url()?;
-        let status = response.head.status;
-        if status.is_success() {
-            let early = || response.fail(Error::answered_early(status));
-            return is_complete.then_some(status).ok_or_else(early);
-        }
-        let reply = response.refusal().await;
-        let withheld = repeats_query(&reply.body, url)
-            || repeats(&String::from_utf8_lossy(&reply.body), slot.token.expose());
-        Err(reply.refused_as(withheld))
+        Ok((response, is_complete))
     }
 
-    fn upload_headers(&self, slot: &UploadSlot, size: u64) -> Result<HeaderMap, Error> {
+    /// The token is for the host of the slot only.
+    fn upload_headers(&self, slot: &UploadSlot, to: &Url, size: u64) -> Result<HeaderMap, Error> {
         let invalid = |what| Error::input(format!("the {what} of the slot cannot be sent"));
         let token = bearer(slot.token.expose()).ok_or_else(|| invalid("token"))?;
         let content_type = HeaderValue::try_from(slot.content_type.as_str())
             .map_err(|_| invalid("content type"))?;
         let mut headers = HeaderMap::new();
-        headers.insert(AUTHORIZATION, token);
+        if to.origin() == slot.upload_url.expose().origin() {
+            headers.insert(AUTHORIZATION, token);
+        }
         headers.insert(CONTENT_TYPE, content_type);
         headers.insert(CONTENT_LENGTH, size.into());
         headers.insert(USER_AGENT, self.client.0.user_agent.clone());
         self.options.add_headers(&mut headers);
         Ok(headers)
     }
+}
+
+/// The status of a success, whose body is not read, or the error.
+async fn finished(
+    response: Incoming,
+    is_complete: bool,
+    slot: &UploadSlot,
+) -> Result<StatusCode, Error> {
+    let status = response.head.status;
+    if status.is_success() {
+        let early = || response.fail(Error::answered_early(status));
+        return is_complete.then_some(status).ok_or_else(early);
+    }
+    let urls = [slot.upload_url.expose().clone(), response.url.clone()];
+    let reply = response.refusal().await;
+    let withheld = urls.iter().any(|url| repeats_query(&reply.body, url))
+        || repeats(&String::from_utf8_lossy(&reply.body), slot.token.expose());
+    Err(reply.refused_as(withheld))
 }
 
 /// The body of the request: chunks from a queue.

@@ -91,7 +91,7 @@ pub(super) fn differences(expected: &Contents, found: &Contents, success: bool) 
             _ => (found.len().to_string(), expected.len().to_string()),
         };
         let details = format!("{}: found {found}, expected {expected}", shortened(&key.1));
-        problems.push(Problem { case: None, kind, details });
+        problems.push(Problem { case: None, kind, details, by_client: false });
     }
     problems
 }

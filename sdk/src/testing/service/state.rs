@@ -1,11 +1,13 @@
 //! What the service stores, and what requests do to it.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::Rudeness;
 use crate::testing::{ASSETS_URL, Answer, BASE_URL};
 use crate::{Timestamp, limits};
 
@@ -32,6 +34,7 @@ pub(super) struct State {
     records: BTreeMap<(Kind, i64), Value>,
     members: Vec<Member>,
     jobs: Vec<Job>,
+    pub(super) habits: HashSet<Rudeness>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +67,7 @@ impl State {
             records: BTreeMap::new(),
             members: Vec::new(),
             jobs: Vec::new(),
+            habits: HashSet::new(),
         };
         state.add(Kind::Vault, &json!({ "name": "General", "isSystem": true }));
         state
@@ -107,11 +111,14 @@ impl State {
     }
 
     pub(super) fn merge(&mut self, kind: Kind, id: i64, fields: &Value) -> Value {
-        let now = self.now();
+        let (now, trims) = (self.now(), self.habits.contains(&Rudeness::ChangesTexts));
         if let Some(record) = self.records.get_mut(&(kind, id)) {
             record["updatedAt"] = now;
             for (name, value) in fields.as_object().into_iter().flatten() {
-                record[name] = value.clone();
+                record[name] = match value.as_str() {
+                    Some(text) if trims => text.trim().replace("\r\n", "\n").into(),
+                    _ => value.clone(),
+                };
             }
         }
         if let Some(vault) = fields["vaultId"].as_i64() {
@@ -146,7 +153,10 @@ impl State {
 
     fn now(&self) -> Value {
         let (start, started) = self.started;
-        start.checked_add(started.elapsed()).unwrap_or(start).to_string().into()
+        let is_behind = self.habits.contains(&Rudeness::ClockBehind);
+        let behind = Duration::from_secs(if is_behind { 600 } else { 0 });
+        let now = start.checked_add(started.elapsed()).and_then(|now| now.checked_sub(behind));
+        now.unwrap_or(start).to_string().into()
     }
 }
 
@@ -236,12 +246,19 @@ impl State {
     pub(super) fn poll_job(&mut self, encoded: &str) -> Answer {
         let id = percent_encoding::percent_decode_str(encoded).decode_utf8_lossy();
         let Some(index) = self.jobs.iter().rposition(|job| job.body["clientJobId"] == *id) else {
+            if self.habits.contains(&Rudeness::KnowsEveryJob) {
+                return Answer::data(&json!({ "status": "not_found" }));
+            }
             return Answer::error(404, "there is no such generation");
         };
         self.jobs[index].polls += 1;
         let state = match self.jobs[index].polls {
             1 => "queued",
+            2 if self.habits.contains(&Rudeness::LosesJobs) => {
+                return Answer::error(404, "there is no such generation");
+            }
             2..POLLS_UNTIL_COMPLETED => "in_progress",
+            _ if self.habits.contains(&Rudeness::CancelsJobs) => "canceled",
             _ => "completed",
         };
         let output = (state == "completed").then(|| self.complete_job(index));
@@ -250,7 +267,9 @@ impl State {
 
     /// Completes all jobs, and returns the ids of the prompts with their output.
     pub(super) fn complete_jobs(&mut self) -> BTreeSet<i64> {
-        (0..self.jobs.len()).map(|index| self.complete_job(index)).collect()
+        let is_canceled = self.habits.contains(&Rudeness::CancelsJobs);
+        let jobs = if is_canceled { 0 } else { self.jobs.len() };
+        (0..jobs).map(|index| self.complete_job(index)).collect()
     }
 
     fn complete_job(&mut self, index: usize) -> i64 {

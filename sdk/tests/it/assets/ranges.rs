@@ -123,3 +123,20 @@ async fn the_middle_of_an_asset_is_not_saved_as_a_whole() {
     assert_snapshot!(error, @"`save` writes a whole asset; append the `stream` to a partial file instead");
     assert!(script.requests().is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_partial_file_that_is_complete_has_no_rest() {
+    let satisfied = |size: &str| {
+        let answer = Answer::error(416, "no such range");
+        answer.header("content-range", &format!("bytes */{size}"))
+    };
+    let from = |answer| client(&storage(vec![answer])).assets().download(URL).start_at(1000);
+    let asset = from(satisfied("1000")).await.unwrap();
+    assert!(asset.bytes.is_empty());
+    let mut stream = from(satisfied("1000")).stream();
+    assert!(stream.try_next().await.unwrap().is_none());
+    assert_eq!(stream.size(), Some(1000));
+    for other in ["999", "1001", "*"] {
+        assert_eq!(from(satisfied(other)).await.unwrap_err().status().unwrap(), 416, "{other}");
+    }
+}

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use promptarium::testing::{Answer, Script, builder, client};
+use promptarium::testing::{Answer, Script, builder, client, fixture};
 use promptarium::{Asset, Error, RetryBudget, RetryPolicy};
+use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
@@ -244,4 +245,30 @@ async fn progress_tells_attempt_bytes_and_total() {
     let download = client(&script).assets().download(URL);
     download.on_progress(|p| seen.push((p.attempt, p.received, p.total))).await.unwrap();
     assert_eq!(seen, [(1, 0, None), (1, 400, None), (2, 0, None), (2, 1000, None)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_picture_may_be_missing_for_a_few_seconds_after_its_job_was_completed() {
+    let script = Script::new();
+    script.post("/generations").always(Answer::data(&fixture::generation_job()).status(202));
+    let completed = json!({ "status": "completed", "promptId": 7 });
+    script.get("/generations/{job}/status").always(Answer::data(&completed));
+    script.get("/prompts/7").always(Answer::data(&fixture::prompt()));
+    let client = client(&script);
+    client.generations().create("local/plasma", "A harbour").and_wait().await.unwrap();
+    for _ in 0..4 {
+        script.get(URL).answer(Answer::error(404, "not yet"));
+    }
+    script.get(URL).answer(whole());
+    script.get(URL).always(Answer::error(404, "gone"));
+    assert!(client.assets().download(URL).await.unwrap().bytes == bytes());
+    let never = client.assets().download(URL).retry(RetryPolicy::never());
+    assert_eq!(never.await.unwrap_err().attempts(), 1);
+
+    let start = Instant::now();
+    assert!(client.assets().download(URL).await.unwrap_err().is_not_found());
+    // The last delay, of at most 3.2 seconds, begins within 5 seconds.
+    assert!(start.elapsed() <= Duration::from_millis(8200), "{:?}", start.elapsed());
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    assert_eq!(client.assets().download(URL).await.unwrap_err().attempts(), 1);
 }

@@ -203,3 +203,62 @@ async fn a_path_that_cannot_be_written_is_an_error_with_its_reason() {
     }
     assert!(folder.names().is_empty());
 }
+
+/// The files for the bytes in this folder.
+fn partial(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = names.map(|name| name.into_string().unwrap());
+    names.filter(|name| name.ends_with(".part")).collect()
+}
+
+#[tokio::test]
+async fn what_killed_programs_left_is_removed_by_the_next_download_to_the_same_file() {
+    let name = "assets::save::\
+                what_killed_programs_left_is_removed_by_the_next_download_to_the_same_file";
+    if let Some(path) = std::env::var_os("PROMPTARIUM_TEST_FILE").map(PathBuf::from) {
+        let killed = async {
+            while partial(path.parent().unwrap()).is_empty() {
+                tokio::task::yield_now().await;
+            }
+            std::process::abort();
+        };
+        tokio::select! {
+            saved = save(&path, vec![whole().stall_at(10)]) => panic!("{saved:?}"),
+            () = killed => unreachable!(),
+        }
+    }
+    let folder = Folder::new("killed");
+    let path = folder.file("1.png");
+    for _ in 0..3 {
+        let mut program = Command::new(std::env::current_exe().unwrap());
+        program.args(["--exact", name]).env("PROMPTARIUM_TEST_FILE", &path);
+        assert!(!program.output().unwrap().status.success());
+    }
+    assert_eq!(partial(&folder.0).len(), 1, "{:?}", folder.names());
+    save(&path, vec![whole()]).await.unwrap();
+    assert_eq!(folder.names(), ["1.png"]);
+}
+
+#[tokio::test]
+async fn downloads_to_the_same_file_at_the_same_time_do_not_share_a_file() {
+    let folder = Folder::new("both");
+    let path = folder.file(&"é".repeat(127));
+    let slow = whole().after(std::time::Duration::from_millis(50));
+    let both = [save(&path, vec![slow.clone()]), save(&path, vec![slow])];
+    for size in futures::future::join_all(both).await {
+        assert_eq!(size.unwrap(), 1000);
+    }
+    assert!(fs::read(&path).unwrap() == bytes());
+    assert_eq!(folder.names().len(), 1, "{:?}", folder.names());
+}
+
+#[tokio::test]
+async fn a_link_in_place_of_the_file_for_the_bytes_is_not_followed() {
+    let folder = Folder::new("planted");
+    let (path, victim) = (folder.file("1.png"), folder.file("victim"));
+    fs::write(&victim, "mine").unwrap();
+    symlink(&victim, folder.file(".1.png.promptarium.part")).unwrap();
+    save(&path, vec![whole()]).await.unwrap();
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+    assert!(fs::read(&path).unwrap() == bytes());
+}

@@ -26,12 +26,24 @@ pub(crate) fn passes_in_child(test: &str, variables: &[(&str, &str)]) -> bool {
         return false;
     }
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", test, "--nocapture"]).env(MARK, "1");
     for name in NETWORK {
         command.env_remove(name);
     }
-    let Output { status, stdout, stderr } =
-        command.envs(variables.iter().copied()).output().unwrap();
+    passes(command.envs(variables.iter().copied()), test)
+}
+
+/// The same, by a shell with this script, whose arguments are the program and its arguments.
+#[cfg(unix)]
+pub(crate) fn passes_in_child_of(script: &str, test: &str) -> bool {
+    if env::var_os(MARK).is_some() {
+        return false;
+    }
+    passes(Command::new("sh").args(["-c", script]).arg(env::current_exe().unwrap()), test)
+}
+
+fn passes(command: &mut Command, test: &str) -> bool {
+    command.args(["--exact", test, "--nocapture"]).env(MARK, "1");
+    let Output { status, stdout, stderr } = command.output().unwrap();
     let shown = String::from_utf8_lossy(&stdout);
     let failure = String::from_utf8_lossy(&stderr);
     assert!(status.success() && shown.contains("1 passed"), "{status}\n{shown}\n{failure}");

@@ -71,6 +71,9 @@ async fn the_proxies_of_the_environment_are_used_except_for_loopback() {
         // The child has a listener of its own, for which it sends nothing.
         let first = at_proxy.try_recv().unwrap();
         assert_eq!(first, "GET http://prompts.example/api/v1/vaults HTTP/1.1");
+        for _ in 0..2 {
+            assert_eq!(at_proxy.try_recv().unwrap(), "GET http://cdn.example/a.png HTTP/1.1");
+        }
         assert_eq!(at_proxy.try_recv().ok(), None);
         return;
     }
@@ -80,5 +83,7 @@ async fn the_proxies_of_the_environment_are_used_except_for_loopback() {
         let client = new(format!("http://{host}:{}", server.port())).unwrap();
         assert!(client.vaults().list().await.is_ok());
         assert_eq!(at_server.try_recv().unwrap(), "GET /api/v1/vaults HTTP/1.1");
+        // The other hosts of a service on this machine are reached as any other.
+        client.assets().download("http://cdn.example/a.png").await.unwrap();
     }
 }

@@ -2,18 +2,24 @@
 
 use std::fs;
 
+use promptarium::Outcome;
 use promptarium::durable::{Journal, Resolved};
 use promptarium::testing::{self, API_KEY, Answer, fixture};
 use serde_json::{Value, json};
 
 use super::{Place, open_prompt, stored};
+#[cfg(unix)]
+use crate::connections::child::passes_in_child_of;
 
 #[tokio::test(start_paused = true)]
 async fn a_file_that_was_cut_at_any_byte_keeps_every_complete_line() {
     let done = |key: &str, id| json!({ "event": "done", "key": key, "value": stored(id, "Dusk") });
     let lines = [open_prompt("a", "Dusk"), open_prompt("b", "Dusk"), done("b", 2), done("a", 1)];
-    let whole = Place::with(&lines).text();
     let place = Place::new();
+    drop(place.open().await);
+    let header = place.text();
+    let whole = Place::with(&lines).text();
+    let whole = header + whole.split_once('\n').unwrap().1;
     for length in 0..=whole.len() {
         let cut = &whole[..length];
         fs::write(place.path(), cut).unwrap();
@@ -53,12 +59,22 @@ async fn a_broken_line_elsewhere_is_an_error_that_names_it() {
 
 #[tokio::test]
 async fn another_file_is_refused_and_left_alone() {
-    for text in ["hello", "{\"promptariumJournal\":1}\n", "{}\n", "{\"promptariumJournal\":2}"] {
+    let version = |version| format!("{{\"promptariumJournal\":{version},\"baseUrl\":\"b\"}}\n");
+    let (older, newer) = (version(1), version(3));
+    let foreign = "the file is not a journal";
+    for (text, problem) in [
+        ("hello", foreign),
+        ("{\"promptariumJournal\":2}\n", foreign),
+        ("{}\n", foreign),
+        ("{\"promptariumJournal\":3}", foreign),
+        (&*older, "the journal has version 1, not 2"),
+        (&*newer, "the journal has version 3, not 2"),
+    ] {
         let place = Place::new();
         fs::write(place.path(), text).unwrap();
         let error = place.try_open().await.unwrap_err();
-        let problem = "line 1: the file is not a journal of this version";
-        assert!(error.to_string().contains(problem), "{error}");
+        let problem = format!("line 1: {problem}");
+        assert!(error.to_string().contains(&problem), "{error}");
         assert_eq!(place.text(), text);
     }
 }
@@ -119,4 +135,39 @@ async fn the_file_has_texts_and_no_secrets() {
     let debug = format!("{journal:?}");
     assert!(!debug.contains(API_KEY), "{debug}");
     assert_eq!(serde_json::to_value(Resolved::NotDone).unwrap(), "not_done");
+}
+
+/// Runs in a process that may write files of 8 KiB only, as a full disk would end a larger line.
+#[cfg(unix)]
+#[tokio::test(start_paused = true)]
+async fn a_journal_goes_on_after_a_line_for_which_the_disk_had_no_space() {
+    let name = "durable::file::a_journal_goes_on_after_a_line_for_which_the_disk_had_no_space";
+    if passes_in_child_of("ulimit -f 16; trap '' XFSZ; exec \"$0\" \"$@\"", name) {
+        return;
+    }
+    let place = Place::new();
+    place.script.post("/prompts").always(Answer::data(&stored(7, "Dusk")));
+    let journal = place.open().await;
+    let large = || place.client.prompts().create("Large", "x".repeat(9000));
+    let error = journal.run("large", large()).await.unwrap_err();
+    assert!(error.is_input() && error.outcome() == Outcome::NotDone, "{error}");
+    journal.run("small", place.create("Dusk")).await.unwrap();
+    journal.run("large", large()).await.unwrap_err();
+    journal.run("smaller", place.create("Dusk")).await.unwrap();
+    drop(journal);
+    assert!(place.text().lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+    let journal = place.open().await;
+    journal.run("small", place.create("Dusk")).await.unwrap();
+    assert_eq!(place.script.calls(), ["POST /prompts"; 2]);
+}
+
+#[tokio::test]
+async fn a_journal_of_another_account_is_refused() {
+    let place = Place::new();
+    drop(place.open().await);
+    let stranger = testing::builder(&place.script).api_key("promptarium_test_1_key");
+    let opened = Journal::open(&stranger.build().unwrap(), place.path()).await;
+    assert!(
+        opened.unwrap_err().to_string().contains("line 1: the journal is one of another API key")
+    );
 }

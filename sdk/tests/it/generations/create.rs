@@ -267,3 +267,17 @@ async fn arguments_are_checked_before_anything_is_sent() {
         assert_eq!(kinds(&error), "input");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_generation_that_the_caller_calls_idempotent_is_sent_again_and_its_outcome_is_told() {
+    let script = service_that(Answer::disconnect(), no_such_job);
+    let create = || client(&script).generations().create("local/plasma", "A harbour");
+    assert!(create().client_job_id("job-1").idempotent().await.is_ok());
+    assert_eq!(posts(&script), 2);
+    let script = Script::new();
+    script.post(path::GENERATIONS).always(Answer::disconnect());
+    script.get(path::GENERATION_STATUS).always(no_such_job());
+    let create = client(&script).generations().create("local/plasma", "A harbour");
+    let error = create.idempotent().await.unwrap_err();
+    assert_eq!((posts(&script), error.outcome()), (3, Outcome::Unknown), "{error}");
+}

@@ -68,3 +68,11 @@ async fn a_completed_job_is_not_reported_as_a_wait_that_timed_out() {
         assert!(start.elapsed() <= SECOND * 3 / 10 + SECOND / 100, "{:?}", start.elapsed());
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_the_timeout_of_a_wait_ends_names_that_timeout() {
+    let script = Script::new();
+    script.post(path::GENERATIONS).always(Answer::never());
+    let error = generation(&client(&script)).and_wait().timeout(SECOND).await.unwrap_err();
+    assert!(error.to_string().contains("timed out after 1s (timeout)"), "{error}");
+}

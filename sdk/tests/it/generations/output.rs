@@ -107,7 +107,7 @@ async fn a_job_known_by_its_id_only_is_found_by_vault_and_text() {
     // Without the text either of them may be the output.
     let error = generations.wait("job-1").vault(VaultId::new(3)).await.unwrap_err();
     assert!(error.is_output_not_found());
-    insta::assert_snapshot!(error, @r#"the output of the generation "job-1" was not found: the status names no prompt, and vault 3 has 2 images of new prompts, of which 1 are the output"#);
+    insta::assert_snapshot!(error, @r#"the output of the generation "job-1" was not found: the status names no prompt, and vault 3 has 2 images of new prompts, of which 1 are the output; a vault of its own (`vault`) tells the output of a job apart"#);
 }
 
 #[tokio::test(start_paused = true)]
@@ -117,7 +117,7 @@ async fn output_that_is_not_there_is_an_error_and_never_an_empty_list() {
     let create = client(&script).generations().create("local/plasma", "A harbour");
     let error = create.client_job_id("job-1").vault(VaultId::new(3)).and_wait().await.unwrap_err();
     assert!(error.is_output_not_found(), "{error}");
-    insta::assert_snapshot!(error, @r#"the output of the generation "job-1" was not found: the status names no prompt, and vault 3 has 0 of 1 images of new prompts with its text"#);
+    insta::assert_snapshot!(error, @r#"the output of the generation "job-1" was not found: the status names no prompt, and vault 3 has 0 of 1 images of new prompts with its text, and 1 of prompts that may be older than the job; a vault of its own (`vault`) tells the output of a job apart"#);
     // The generation is paid for, so nobody may send it again.
     assert_eq!(error.outcome(), promptarium::Outcome::Done);
 

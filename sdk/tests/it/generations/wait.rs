@@ -87,7 +87,7 @@ async fn a_transient_error_and_an_unreadable_response_do_not_end_it_and_can_be_s
 
 #[tokio::test(start_paused = true)]
 async fn a_final_error_ends_it_at_once() {
-    for status in [400, 401, 404] {
+    for status in [400, 401, 403] {
         let polls = Polls::new(vec![state_answer("queued"), busy(status), state_answer("queued")]);
         let mut watch = polls.client().generations().watch("job-1");
         watch.next().await.unwrap().unwrap();
@@ -97,6 +97,70 @@ async fn a_final_error_ends_it_at_once() {
         let wait = Polls::new(vec![busy(status)]).client().generations().wait("job-1");
         assert_eq!(wait.await.unwrap_err().status().unwrap(), status);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_404_after_a_status_is_asked_again_twice() {
+    let gone = || Answer::error(404, "no such job");
+    let (queued, completed) = (|| state_answer("queued"), || state_answer("completed"));
+    let polls = Polls::new(vec![queued(), gone(), gone(), queued(), gone(), gone(), completed()]);
+    assert!(polls.client().generations().wait("job-1").await.is_ok());
+
+    let polls = Polls::new(vec![queued(), state_answer("in_progress"), gone()]);
+    let error = polls.client().generations().wait("job-1").await.unwrap_err();
+    assert!(error.is_not_found(), "{error}");
+    assert_eq!(error.last_status().map(|status| status.state.as_str()), Some("in_progress"));
+    assert_eq!(polls.times().len(), 5);
+    // Without a status, the job may never have been there.
+    let polls = Polls::new(vec![gone(), completed()]);
+    assert!(polls.client().generations().wait("job-1").await.unwrap_err().is_not_found());
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_error_of_a_wait_has_the_last_status() {
+    let last = |error: Error| error.last_status().map(|status| status.state.to_string());
+    for (trouble, expected) in [
+        (busy(401), "queued"),
+        (busy(400), "queued"),
+        (busy(410), "queued"),
+        (Answer::raw(302, "", "").header("location", "/elsewhere"), "queued"),
+        (state_answer("failed"), "failed"),
+    ] {
+        let polls = || Polls::new(vec![state_answer("queued"), trouble.clone()]);
+        let waited = polls().client().generations().wait("job-1").await;
+        assert_eq!(last(waited.unwrap_err()).as_deref(), Some(expected), "{trouble:?}");
+        let (polls, mut end) = (polls(), None);
+        let mut watch = polls.client().generations().watch("job-1");
+        while let Some(change) = watch.next().await {
+            end = change.err();
+        }
+        let end = end.map(last);
+        assert!(end.is_none_or(|end| end.as_deref() == Some(expected)), "{trouble:?}");
+    }
+    let script = Script::new();
+    script.get(path::GENERATION_STATUS).always(state_answer("completed"));
+    script.get(path::PROMPT).always(busy(403));
+    let error = client(&script).generations().wait("job-1").await.unwrap_err();
+    assert_eq!(last(error).as_deref(), Some("completed"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_timeout_says_that_a_state_is_unknown() {
+    let text = async |state| {
+        let polls = Polls::states(&[state]);
+        let wait = polls.client().generations().wait("job-1").timeout(SECOND);
+        wait.await.unwrap_err().to_string()
+    };
+    assert_eq!(
+        text("queued").await,
+        "the generation \"job-1\" was not finished within 1s; it was queued when last asked"
+    );
+    assert_eq!(
+        text("canceled").await,
+        "the generation \"job-1\" was not finished within 1s; it was canceled when last asked, a \
+         state that this client does not know; if it is final, name it with `final_states` or \
+         `success_states`"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -137,3 +137,36 @@ fn fractional_digits_of_a_timestamp_after_the_ninth_are_cut() {
         assert!(timestamp(text).is_err(), "{text}");
     }
 }
+
+#[test]
+fn the_last_day_of_the_last_year_is_the_last_timestamp() {
+    let time = |text: &str| {
+        let mut wire = prompt(7);
+        wire["createdAt"] = json!(text);
+        from_value::<Prompt>(wire).map(|prompt| prompt.created_at)
+    };
+    for text in [
+        "9999-12-31T23:59:59Z",
+        "9999-12-31T23:59:59.9999999Z",
+        "9999-12-31T23:59:59",
+        "9999-12-31T23:59:59-08:00",
+    ] {
+        assert_eq!(time(text).ok(), Some(Timestamp::MAX), "{text}");
+    }
+    assert_eq!(time("9999-12-30T12:00:00Z").unwrap().to_string(), "9999-12-30T12:00:00Z");
+    for text in ["9999-13-31T23:59:59Z", "10000-01-01T00:00:00Z", "never"] {
+        assert!(time(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn null_in_place_of_a_word_is_an_unknown_word() {
+    for field in ["promptType", "status"] {
+        let mut wire = prompt(7);
+        wire[field] = Value::Null;
+        let prompt: Prompt = from_value(wire.clone()).unwrap_or_else(|e| panic!("{field}: {e}"));
+        assert_eq!(to_value(&prompt).unwrap()[field], "null");
+        wire.as_object_mut().unwrap().remove(field);
+        assert!(from_value::<Prompt>(wire).is_err(), "{field}");
+    }
+}

@@ -306,3 +306,22 @@ async fn a_client_whose_first_request_is_refused_is_not_slow_for_long() {
     }
     assert!(start.elapsed() < 30 * SECOND, "{:?}", start.elapsed());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_429_without_end_is_bounded_by_the_policy() {
+    let attempts = async |policy: RetryPolicy| {
+        let script = Script::new();
+        script.any().always(Answer::error(429, "slow down").retry_after(SECOND));
+        let client = builder(&script).overall_timeout(Duration::MAX).retry(policy).build().unwrap();
+        let start = Instant::now();
+        let error = client.prompts().create("t", "p").await.unwrap_err();
+        assert!(error.is_rate_limited() && error.outcome() == Outcome::NotDone, "{error}");
+        (start.elapsed().as_secs(), error.attempts())
+    };
+    let policy = RetryPolicy::new().max_attempts(3);
+    let (seconds, _) = attempts(policy.clone()).await;
+    assert!((118..=122).contains(&seconds), "{seconds}");
+    let (seconds, _) = attempts(policy.clone().max_rate_limit_wait(10 * SECOND)).await;
+    assert!((8..=12).contains(&seconds), "{seconds}");
+    assert_eq!(attempts(policy.max_rate_limit_wait(Duration::ZERO)).await, (0, 1));
+}

@@ -34,6 +34,8 @@ const COLUMNS: [(&str, &[Make]); 3] = [
             |client| nothing(client.vault(VaultId::new(3)).unpin(VaultPromptId::new(21))),
             |client| nothing(client.uploads().slot(ImageContentType::Png, 9)),
             |client| read(client.post("/usage").idempotent()),
+            |client| nothing(client.prompts().create("t", "p").idempotent()),
+            |client| nothing(client.vault(VaultId::new(3)).add([PromptId::new(7)]).idempotent()),
         ],
     ),
     (
@@ -71,11 +73,16 @@ fn read(call: RawRequest) -> BoxFuture<'static, Result<(), Error>> {
     Box::pin(async move { call.await?.json::<serde_json::Value>().map(drop) })
 }
 
-/// Error statuses that are not those of the rows above.
-const OTHERS: [u16; 20] = [
-    400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 415, 418, 422, 423, 451, 501, 505,
-    511,
-];
+/// Statuses of refusals that are not those of the rows above.
+const REFUSALS: [u16; 17] =
+    [400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 415, 418, 422, 423, 451];
+
+/// With `Retry-After`. One that cannot be read is there too, and the backoff is the usual one.
+fn with_delays(all: &[u16]) -> Vec<Answer> {
+    let unreadable = statuses(all).into_iter().map(|answer| answer.header("retry-after", "soon"));
+    let delayed = statuses(all).into_iter().map(|answer| answer.retry_after(Duration::ZERO));
+    delayed.chain(unreadable).collect()
+}
 
 fn statuses(statuses: &[u16]) -> Vec<Answer> {
     statuses.iter().map(|status| Answer::raw(*status, "", "")).collect()
@@ -89,24 +96,21 @@ fn meant_by(what: &str) -> Vec<Answer> {
         "not processed: no connection, `REFUSED_STREAM` or `GOAWAY` of HTTP/2" => {
             vec![Answer::no_connection()]
         }
-        "429 (rate limit)" => statuses(&[429]),
-        "408, 425, 5xx except 501, 505 and 511" => {
-            let mut all = statuses(&[408, 425, 500, 502, 503, 504, 507, 520, 524, 529, 599]);
+        "429 (rate limit), 425" => statuses(&[429, 425]),
+        "408, 5xx except 501, 505 and 511" => {
+            let mut all = statuses(&[408, 500, 502, 503, 504, 507, 520, 524, 529, 599]);
             all.extend(statuses(&[408, 503, 520]).into_iter().map(with_delay));
             all
         }
         "connection lost or timeout before a response" => {
             vec![Answer::disconnect(), Answer::never()]
         }
-        "another error status with `Retry-After`" => {
-            // One that cannot be read is there too, and the backoff is the usual one.
-            let unreadable = statuses(&OTHERS).into_iter();
-            let unreadable = unreadable.map(|answer| answer.header("retry-after", "soon"));
-            statuses(&OTHERS).into_iter().map(with_delay).chain(unreadable).collect()
-        }
+        "another 4xx with `Retry-After`" => with_delays(&REFUSALS),
+        "501, 505, 511 with `Retry-After`" => with_delays(&[501, 505, 511]),
         "success with an incomplete body" => vec![whole.clone().cut_at(8), whole.stall_at(8)],
         "success with a body that cannot be decoded, redirect, other error status" => {
-            let mut all = statuses(&OTHERS);
+            let mut all = statuses(&REFUSALS);
+            all.extend(statuses(&[501, 505, 511]));
             let redirects = statuses(&[301, 302, 303, 304, 307, 308]);
             all.extend(redirects.clone());
             all.extend(redirects.into_iter().map(with_delay));
@@ -128,7 +132,7 @@ fn rows() -> Vec<Vec<&'static str>> {
 #[tokio::test(start_paused = true)]
 async fn every_cell_of_the_table_holds() {
     let rows = rows();
-    assert_eq!(rows.len(), 8);
+    assert_eq!(rows.len(), 9);
     let columns: Vec<_> = COLUMNS.iter().map(|(name, _)| *name).collect();
     assert_eq!(rows[0][1..], columns);
     let mut tried = 0;

@@ -1,6 +1,7 @@
 //! The exploration of failures finds what a function does wrong, and nothing else.
 
 mod generations;
+mod rude;
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -55,19 +56,9 @@ async fn a_function_that_repeats_its_requests_doubles_prompts() {
     assert_snapshot!(report, @r#"
     requests: 3, cases: 30, problems: 14
     POST /prompts (request 2), response lost: prompt "Dusk": found 2, expected 1
-    POST /prompts (request 2), response cut: prompt "Dusk": found 2, expected 1
-    POST /prompts (request 2), 503 though applied: prompt "Dusk": found 2, expected 1
-    POST /prompts (request 2), response late: prompt "Dusk": found 2, expected 1
-    POST /prompts (request 2), applied late: prompt "Dusk": found 2, expected 1
-    POST /prompts (request 2), dropped before the response: prompt "Dusk": found 2, expected 1
-    POST /prompts (request 3), response lost: prompt "Dawn": found 2, expected 1
-    POST /prompts (request 3), response cut: prompt "Dawn": found 2, expected 1
-    POST /prompts (request 3), 503 though applied: prompt "Dawn": found 2, expected 1
-    POST /prompts (request 3), response late: prompt "Dawn": found 2, expected 1
-    POST /prompts (request 3), applied late: prompt "Dawn": found 2, expected 1
-    POST /prompts (request 3), dropped before the request: prompt "Dusk": found 2, expected 1
-    POST /prompts (request 3), dropped before the response: prompt "Dawn": found 2, expected 1
-    POST /prompts (request 3), dropped before the response: prompt "Dusk": found 2, expected 1
+      prompt "Dawn": found 2, expected 1
+      14 cases: response lost, response cut, 503 though applied, response late, applied late, dropped before the response, dropped before the request
+      cure: look whether it is there before it is created again, or make the call a step of a `durable::Journal`
     "#);
 }
 
@@ -103,8 +94,10 @@ async fn a_swallowed_error_loses_what_was_not_created() {
     assert_snapshot!(report, @r#"
     requests: 1, cases: 10, problems: 3
     POST /vaults (request 1), request lost: vault "Harbours": found 0, expected 1
-    POST /vaults (request 1), 503: vault "Harbours": found 0, expected 1
+      2 cases: request lost, 503
+      cure: return the error of the call, so that the function is run again
     POST /vaults (request 1), dropped before the response: vault "Harbours": found 2, expected 1
+      cure: look whether it is there before it is created again, or make the call a step of a `durable::Journal`
     "#);
 }
 
@@ -124,7 +117,8 @@ async fn a_change_that_was_lost_is_a_difference() {
     assert_snapshot!(report, @r#"
     requests: 3, cases: 30, problems: 2
     PATCH /prompts/{promptId} (request 3), request lost: prompt "Dusk": found text, platform None, [pinned in "General"], "A harbour", expected text, platform Some("local"), [pinned in "General"], "A harbour"
-    PATCH /prompts/{promptId} (request 3), 503: prompt "Dusk": found text, platform None, [pinned in "General"], "A harbour", expected text, platform Some("local"), [pinned in "General"], "A harbour"
+      2 cases: request lost, 503
+      cure: return the error of the call, so that the function is run again
     "#);
 }
 
@@ -148,6 +142,7 @@ async fn a_function_that_fails_without_a_fault_is_not_explored() {
     assert_snapshot!(report, @r#"
     requests: 1, cases: 0, problems: 1
     without a fault: fails: POST /prompts: 400 Bad Request: title is missing or too long
+      cure: it must succeed without a fault before it is explored
     "#);
 }
 
@@ -163,7 +158,8 @@ async fn a_function_that_depends_on_chance_is_not_explored() {
     assert_snapshot!(report, @r#"
     requests: 1, cases: 0, problems: 2
     without a fault: a second run differs: prompt "Run 1": found 0, expected 1
-    without a fault: a second run differs: prompt "Run 2": found 1, expected 0
+      a second run differs: prompt "Run 2": found 1, expected 0
+      cure: make names and ids from the input, not by chance or by time
     "#);
 }
 
@@ -182,7 +178,8 @@ async fn a_function_that_cannot_be_started_again_does_not_recover() {
     assert_snapshot!(report, @r#"
     requests: 1, cases: 10, problems: 2
     GET /vaults (request 1), dropped before the request: fails: the lock file exists
-    GET /vaults (request 1), dropped before the response: fails: the lock file exists
+      2 cases: dropped before the request, dropped before the response
+      cure: nothing that a run leaves may make the next one fail
     "#);
 }
 

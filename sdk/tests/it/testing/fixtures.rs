@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Parts of models, and types that callers make themselves.
-const PARTS: [&str; 18] = [
+const PARTS: [&str; 19] = [
     "AssetUrl",
     "Cursor",
     "ExtraFields",
@@ -24,6 +24,7 @@ const PARTS: [&str; 18] = [
     "UnknownValue",
     "UploadToken",
     "UploadUrl",
+    "Variable",
     "VaultId",
     "VaultPromptId",
     "Visibility",

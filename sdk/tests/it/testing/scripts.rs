@@ -139,7 +139,7 @@ async fn answers_can_be_proxy_pages_cut_bodies_and_failed_connections() {
     GET /prompts/{promptId}: cannot decode response at `data.?`: EOF while parsing an object (200 OK), near {"data":{"id":7
     GET /prompts/{promptId}: connection closed before the whole response was received (200 OK)
     GET /prompts/{promptId}: no data for 20s (idle_timeout) before the whole response was received (200 OK)
-    GET /prompts/{promptId}: 500 Internal Server Error, with a body that is not the API's: {"d
+    GET /prompts/{promptId}: 500 Internal Server Error, with an incomplete body: {"d
     GET /prompts/{promptId}: cannot connect to https://prompts.example: scripted by a test
     GET /prompts/{promptId}: connection to https://prompts.example closed before a response was received
     GET /prompts/{promptId}: no data for 20s (idle_timeout) while waiting for https://prompts.example

@@ -82,8 +82,8 @@ async fn a_refusal_of_the_bytes_is_final() {
     }
     let servers = Servers::new(vec![error_response(413)]).await;
     assert_snapshot!(servers.upload(png(20)).await.unwrap_err(), @"PUT {uploadUrl}: 413 Payload Too Large: no (request id r-9)");
-    let moved = ResponseTemplate::new(307).insert_header("location", "https://elsewhere.example/");
-    assert_snapshot!(Servers::new(vec![moved]).await.upload(png(20)).await.unwrap_err(), @"PUT {uploadUrl}: 307 Temporary Redirect, with an empty body");
+    let moved = ResponseTemplate::new(302).insert_header("location", "https://elsewhere.example/");
+    assert_snapshot!(Servers::new(vec![moved]).await.upload(png(20)).await.unwrap_err(), @"PUT {uploadUrl}: 302 Found redirects to https://elsewhere.example/; not followed: only 307 and 308 ask for the same request");
 }
 
 #[tokio::test]
