@@ -1,9 +1,10 @@
 //! Finds prompts and vaults by what people call them.
 
 use deunicode::deunicode_char;
-use futures::{Stream, StreamExt as _, TryStreamExt as _, stream};
-use promptarium::{Client, Cursor, Error, Page, Prompt, PromptId, PromptType, Vault, VaultId};
-use serde::Deserialize;
+use futures::stream::{self, BoxStream};
+use futures::{StreamExt as _, TryStreamExt as _};
+use promptarium::request::ListPrompts;
+use promptarium::{Client, Error, Items, Prompt, PromptId, Vault, VaultId};
 
 use crate::failure::{ABSENT, Failure, Result, USAGE};
 
@@ -31,7 +32,7 @@ pub(crate) async fn vault_id(client: &Client, name: Option<&str>) -> Result<Opti
 pub(crate) async fn prompt(client: &Client, name: &str) -> Result<Prompt> {
     let mut found: Vec<_> = match name.parse() {
         Ok(id) => client.prompts().get_opt(PromptId::new(id)).await?.into_iter().collect(),
-        Err(_) => search(client, name, Place::default()).try_collect().await?,
+        Err(_) => search(client.prompts().list(), name).try_collect().await?,
     };
     if name.parse::<i64>().is_err() {
         let (name, title) = (fold(name), |prompt: &Prompt| fold(&prompt.title));
@@ -52,100 +53,56 @@ fn one<T>(mut found: Vec<T>, id: fn(&T) -> i64, what: &str, hint: &str) -> Resul
     }
 }
 
-/// Where prompts are looked for.
-#[derive(Clone, Default)]
-pub(crate) struct Place {
-    pub(crate) vault: Option<VaultId>,
-    pub(crate) prompt_type: Option<PromptType>,
-}
-
 type Found<T> = std::result::Result<T, Error>;
 
-/// The prompts that have all of these words, newest first.
+/// The prompts of the list that have all of these words.
 ///
 /// The server is asked to search. One that does not know the parameter refuses it, or returns
 /// every prompt; then this program searches.
-pub(crate) fn search(
-    client: &Client,
-    words: &str,
-    place: Place,
-) -> impl Stream<Item = Found<Prompt>> + Send + use<> {
-    let (client, words) = (client.clone(), words.to_owned());
-    let search = Search { client, words, place, asks: true, trusts: None };
-    let pages = stream::try_unfold(Some((search, None)), |state| async move {
-        let Some((mut search, cursor)) = state else { return Ok::<_, Error>(None) };
-        let page = search.page(cursor).await?;
-        let next = page.next_cursor.map(|cursor| (search, Some(cursor)));
-        Ok(Some((stream::iter(page.items.into_iter().map(Ok)), next)))
-    });
-    pages.try_flatten().boxed()
+pub(crate) fn search(list: ListPrompts, words: &str) -> BoxStream<'static, Found<Prompt>> {
+    let words = words.replace('"', " ");
+    let searching = list.clone().set_search(Some(words.clone()).filter(|it| !it.trim().is_empty()));
+    let search = Search { list, items: searching.items(), words: fold(&words), trusts: None };
+    let next = |mut search: Search| async move { Ok(search.next().await?.map(|it| (it, search))) };
+    stream::try_unfold(search, next).boxed()
 }
 
 struct Search {
-    client: Client,
+    /// The list without the search.
+    list: ListPrompts,
+    items: Items<Prompt>,
     words: String,
-    place: Place,
-    /// Whether the parameter is sent.
-    asks: bool,
     /// Whether the server searches; `None` until a prompt makes it doubtful.
     trusts: Option<bool>,
 }
 
-#[derive(Deserialize)]
-struct Envelope {
-    data: Vec<Prompt>,
-    pagination: Pagination,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Pagination {
-    next_cursor: Option<Cursor>,
-}
-
 impl Search {
-    async fn page(&mut self, cursor: Option<Cursor>) -> Found<Page<Prompt>> {
-        let mut page = match self.request(cursor.as_ref(), &self.words, 100).await {
-            Err(error) if error.is_invalid() && self.asks && cursor.is_none() => {
-                (self.asks, self.trusts) = (false, Some(false));
-                self.request(None, "", 100).await?
+    async fn next(&mut self) -> Found<Option<Prompt>> {
+        loop {
+            let is_first = self.items.cursor().is_none() && self.trusts.is_none();
+            match self.items.try_next().await {
+                Err(error) if error.is_invalid() && is_first => {
+                    (self.items, self.trusts) = (self.list.clone().items(), Some(false));
+                }
+                Ok(Some(prompt)) if self.trusts != Some(true) && !self.has_all(&prompt) => {
+                    if self.trusts.is_none() {
+                        // The server may know better what matches. No prompt has this word.
+                        let probe = self.list.clone().search("qzxvjwkqzxvjwk").page_size(1).page();
+                        self.trusts = Some(probe.await.is_ok_and(|page| page.items.is_empty()));
+                    }
+                    if self.trusts == Some(true) {
+                        return Ok(Some(prompt));
+                    }
+                }
+                found => return found,
             }
-            page => page?,
-        };
-        let words = fold(&self.words);
-        let has_all = |prompt: &Prompt| {
-            let platform = prompt.platform.as_deref().unwrap_or_default();
-            let text = fold(&[&prompt.title, &*prompt.text, platform].join("\n"));
-            words.split_whitespace().all(|word| text.contains(word))
-        };
-        if self.trusts.is_none() && !page.items.iter().all(has_all) {
-            // The server may know better what matches. No prompt has this word.
-            let probe = self.request(None, "qzxvjwkqzxvjwk", 1).await;
-            self.trusts = Some(probe.is_ok_and(|page| page.items.is_empty()));
         }
-        if self.trusts != Some(true) {
-            page.items.retain(has_all);
-        }
-        Ok(page)
     }
 
-    async fn request(
-        &self,
-        cursor: Option<&Cursor>,
-        words: &str,
-        limit: u32,
-    ) -> Found<Page<Prompt>> {
-        let parameters = [
-            ("q", self.asks.then(|| words.to_owned())),
-            ("cursor", cursor.map(Cursor::to_string)),
-            ("vaultId", self.place.vault.map(|id| id.to_string())),
-            ("type", self.place.prompt_type.as_ref().map(PromptType::to_string)),
-        ];
-        let request = self.client.get("/prompts").query("limit", limit);
-        let parameters = parameters.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let request = parameters.fold(request, |request, (name, value)| request.query(name, value));
-        let Envelope { data, pagination } = request.await?.json()?;
-        Ok(Page::new(data, pagination.next_cursor))
+    fn has_all(&self, prompt: &Prompt) -> bool {
+        let platform = prompt.platform.as_deref().unwrap_or_default();
+        let text = fold(&[&prompt.title, &*prompt.text, platform].join("\n"));
+        self.words.split_whitespace().all(|word| text.contains(word))
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use promptarium::durable::Journal;
-use promptarium::request::Wait;
 use promptarium::{Client, FinishedGeneration, GenerationJob, GenerationRef, JobId, VaultId};
 use sha2::{Digest as _, Sha256};
 use slug::slugify;
@@ -47,11 +46,15 @@ pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
     let client = &app.client;
     let vault = find::vault_id(client, arguments.vault.as_deref()).await?;
     let Generate { resume, model, text, count, ratio, video, output: folder, .. } = arguments;
+    let mut interrupted = tokio::spawn(tokio::signal::ctrl_c());
     let (id, job, name) = match (resume, model, text) {
         (None, Some(model), Some(text)) => {
             let text = fill::text(&text)?.trim().to_owned();
             let order = Order { model, text, count, ratio, video, vault };
-            let job = order.submit(client).await?;
+            let job = tokio::select! {
+                job = order.submit(client) => job?,
+                _ = &mut interrupted => return Err(stopped("the same command continues it")),
+            };
             (job.client_job_id.clone(), GenerationRef::from(job), order.text)
         }
         (id, ..) => {
@@ -59,9 +62,17 @@ pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
             (JobId::from(&*id), GenerationRef::from(&*id), id)
         }
     };
+    let bar = progress(None, "{spinner} {msg}, {elapsed}");
+    bar.enable_steady_tick(Duration::from_millis(120));
     let wait = client.generations().wait(job).timeout(Duration::MAX);
     let wait = if let Some(vault) = vault { wait.vault(vault) } else { wait };
-    let finished = finish(wait, &id).await?;
+    let wait = wait.on_change(|status| bar.set_message(one_line(status.state.as_str())));
+    let ended = tokio::select! {
+        ended = wait.send() => ended,
+        _ = interrupted => return Err(stopped(&format!("promptarium generate --resume {id}"))),
+    };
+    bar.finish_and_clear();
+    let finished = ended_with(&id, ended)?;
     let Some(folder) = folder else {
         let urls: String = finished.images().map(|image| format!("{}\n", image.url)).collect();
         return app.item(&finished, &urls);
@@ -105,20 +116,8 @@ impl Order {
 
 const JOURNALS: &str = "generations";
 
-/// Waits for the end of the job.
-async fn finish(wait: Wait<'_>, job: &JobId) -> Result<FinishedGeneration> {
-    let bar = progress(None, "{spinner} {msg}, {elapsed}");
-    bar.enable_steady_tick(Duration::from_millis(120));
-    let wait = wait.on_change(|status| bar.set_message(one_line(status.state.as_str())));
-    let ended = tokio::select! {
-        ended = wait.send() => ended,
-        _ = tokio::signal::ctrl_c() => {
-            let failure = Failure::new(INTERRUPTED, format!("interrupted; the job {job} goes on"));
-            return Err(failure.hint(format!("promptarium generate --resume {job}")));
-        }
-    };
-    bar.finish_and_clear();
-    ended_with(job, ended)
+fn stopped(hint: &str) -> Failure {
+    Failure::new(INTERRUPTED, "interrupted; the job goes on at the server").hint(hint)
 }
 
 /// The end of a job, after which the next order like it is a new one.

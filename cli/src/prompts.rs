@@ -9,7 +9,7 @@ use promptarium::{Prompt, PromptType};
 use crate::args::{Fields, Filled, Selection};
 use crate::document::Document;
 use crate::failure::{ABSENT, Failure, Result};
-use crate::find::{self, Place};
+use crate::find;
 use crate::output::{App, Column, can_ask, confirm, note};
 use crate::{edit, fill};
 
@@ -23,17 +23,12 @@ const COLUMNS: [Column<Prompt>; 4] = [
 /// Lists prompts: all, or those that have these words.
 pub(crate) async fn list(app: &App, words: Option<String>, selection: Selection) -> Result {
     let vault = find::vault_id(&app.client, selection.vault.as_deref()).await?;
-    let (prompt_type, limit) = (selection.prompt_type, selection.limit);
-    let limit = if limit == 0 { usize::MAX } else { limit };
+    let limit = if selection.limit == 0 { usize::MAX } else { selection.limit };
+    let list = app.client.prompts().list().set_vault(vault);
+    let list = list.set_prompt_type(selection.prompt_type);
     let prompts: Vec<_> = match &words {
-        None => {
-            let list = app.client.prompts().list().set_vault(vault).set_prompt_type(prompt_type);
-            list.max_items(limit).prefetch(true).collect().await?
-        }
-        Some(words) => {
-            let found = find::search(&app.client, words, Place { vault, prompt_type });
-            found.take(limit).try_collect().await?
-        }
+        None => list.max_items(limit).prefetch(true).collect().await?,
+        Some(words) => find::search(list, words).take(limit).try_collect().await?,
     };
     app.list(&prompts, &COLUMNS)?;
     if prompts.len() == limit && can_ask() {

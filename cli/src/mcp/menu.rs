@@ -11,7 +11,7 @@ use slug::slugify;
 
 use super::Library;
 use crate::failure::{ABSENT, Failure, Result, USAGE};
-use crate::find::{self, Place};
+use crate::find;
 
 /// The entry that takes the title of any prompt.
 const ANY: &str = "library";
@@ -86,7 +86,7 @@ impl Library {
                 variables.filter(|it| it.name == argument.name).filter_map(|it| it.default);
             return Ok(defaults.filter(|it| find::fold(it).starts_with(&typed)).collect());
         }
-        let found = find::search(&self.client, &argument.value, Place::default()).take(COMPLETED);
+        let found = find::search(self.client.prompts().list(), &argument.value).take(COMPLETED);
         let titles = found.map_ok(|prompt| prompt.title);
         let titles =
             titles.try_filter(|title| std::future::ready(find::fold(title).contains(&typed)));

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{Answer, Library, Request};
 use crate::failure::{Failure, INTERRUPTED, Result, USAGE};
-use crate::find::{self, Place};
+use crate::find;
 use crate::media::Order;
 
 #[derive(Deserialize)]
@@ -113,7 +113,7 @@ impl Library {
 
     async fn search(&self, Search { query, limit, vault }: Search) -> Result<CallToolResult> {
         let vault = find::vault_id(&self.client, vault.as_deref()).await?;
-        let found = find::search(&self.client, &query, Place { vault, prompt_type: None });
+        let found = find::search(self.client.prompts().list().set_vault(vault), &query);
         let found: Vec<_> = found.take(limit.unwrap_or(20).min(100)).try_collect().await?;
         let prompts = found.iter().map(|prompt| {
             let start: String = prompt.text.chars().take(200).collect();
