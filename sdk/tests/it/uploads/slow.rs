@@ -36,7 +36,7 @@ async fn read_slowly(stream: &mut TcpStream, pause: Duration) -> Vec<u8> {
 
 /// A storage with a small buffer that reads with these pauses and answers, unless it is `mute`, and
 /// the number of its requests.
-async fn slow_storage(pause: Duration, mute: bool) -> (String, Arc<AtomicUsize>) {
+fn slow_storage(pause: Duration, mute: bool) -> (String, Arc<AtomicUsize>) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(8 * 1024).unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -72,7 +72,7 @@ async fn upload(
 #[tokio::test]
 async fn a_storage_that_reads_without_a_pause_is_sent_the_bytes_once() {
     // The kernel takes all bytes at once, and the storage reads them for a second.
-    let (url, requests) = slow_storage(Duration::from_millis(40), false).await;
+    let (url, requests) = slow_storage(Duration::from_millis(40), false);
     let began = Instant::now();
     let image = upload(url, Duration::from_millis(300), png(400_000)).await.unwrap();
     assert_eq!((image.size, requests.load(Ordering::SeqCst)), (400_000, 1));
@@ -81,7 +81,7 @@ async fn a_storage_that_reads_without_a_pause_is_sent_the_bytes_once() {
 
 #[tokio::test]
 async fn a_storage_that_takes_all_bytes_and_does_not_answer_is_a_timeout() {
-    let (url, _) = slow_storage(Duration::ZERO, true).await;
+    let (url, _) = slow_storage(Duration::ZERO, true);
     let service = giving_slots(url, |_| ()).await;
     let client = patient(service.uri()).idle_timeout(Duration::from_millis(100)).build().unwrap();
     let upload = client.uploads().image(png(20_000)).retry(promptarium::RetryPolicy::never());
