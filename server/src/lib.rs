@@ -61,7 +61,6 @@ pub mod test_support {
     pub use crate::serve::routes::{Routes, table as route_table};
     pub use crate::serve::service::{ApiService, check_host};
     pub use crate::start::Service;
-    pub use crate::store::AdminStore;
     pub use crate::store::memory::MemoryStore;
     pub use crate::store::postgres::scratch::ScratchDatabase;
     pub use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
