@@ -174,7 +174,7 @@ impl Worker {
             return self.retry_later(claim, SAVE, failure).await;
         }
         let kept = images.len();
-        let prompt = self.store.complete_job(&claim.lease, images).await?;
+        let prompt = self.store.complete_job(&claim.lease, &job.request, images).await?;
         tracing::info!(job = ?job.key, %prompt, kept, count = of, "a job is completed");
         count(&self.activity.outcomes, "completed");
         Ok(())

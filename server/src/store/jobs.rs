@@ -14,8 +14,8 @@ use super::Result;
 #[cfg(doc)]
 use super::StoreError;
 use crate::domain::{
-    AccountId, Caller, Claim, JobKey, JobRecord, Lease, NewJob, PromptImage, ProviderTicket,
-    Release, Reserved, Turn,
+    AccountId, Caller, Claim, GenerationRequest, JobKey, JobRecord, Lease, NewJob, PromptImage,
+    ProviderTicket, Release, Reserved, Turn,
 };
 
 /// Submission and status of jobs.
@@ -94,8 +94,14 @@ pub trait JobQueue: Send + Sync + 'static {
     async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()>;
 
     /// Completes a job, in one step and exactly once: creates one prompt of the request's type
-    /// with these images, in the job's vault or in General if that is gone.
-    async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId>;
+    /// with these images, in the job's vault or in General if that is gone. `request` is that of
+    /// the job, which never changes.
+    async fn complete_job(
+        &self,
+        lease: &Lease,
+        request: &GenerationRequest,
+        images: Vec<PromptImage>,
+    ) -> Result<PromptId>;
 
     /// Fails a job, with the reason shown to the caller.
     async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()>;

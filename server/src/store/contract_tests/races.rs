@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::concurrency::{ROUNDS, parallel};
 use super::jobs::{claim, image, new, queued, reserved, ticket};
 use super::{ALL_PROMPTS, StoreUnderTest, VAULTS_MAX, assert_error, contract_tests, key, named};
-use crate::domain::{JobState, Reserved};
+use crate::domain::{Claim, JobState, Reserved};
 use crate::limits::API_KEYS_MAX;
 use crate::store::{Result, StoreError};
 
@@ -135,13 +135,14 @@ async fn of_many_ends_under_one_lease_one_counts(db: Arc<StoreUnderTest>) {
     let alice = db.caller("alice").await;
     for round in 0..10 {
         queued(&*db.store, &alice, &format!("{round}")).await;
-        let lease = Arc::new(claim(&*db.store).await.unwrap().lease);
+        let claim = Arc::new(claim(&*db.store).await.unwrap());
         let ends = parallel(&db, &alice, 6, |db, _, number| {
-            let lease = lease.clone();
+            let claim = claim.clone();
             async move {
+                let Claim { lease, job, .. } = &*claim;
                 match number % 3 {
-                    0 => db.store.fail_job(&lease, "as asked").await,
-                    _ => db.store.complete_job(&lease, vec![image()]).await.map(drop),
+                    0 => db.store.fail_job(lease, "as asked").await,
+                    _ => db.store.complete_job(lease, &job.request, vec![image()]).await.map(drop),
                 }
             }
         });
@@ -155,10 +156,10 @@ async fn a_vault_that_is_deleted_at_the_end_of_a_job_loses_no_output(db: Arc<Sto
         let (vault, name) = (db.public(&alice, &[]).await, format!("{round}"));
         let job = reserved(&*db.store, &alice, new(&name, 1, Some(vault))).await;
         db.store.job_submitted(&job.key, ticket()).await.unwrap();
-        let lease = claim(&*db.store).await.unwrap().lease;
+        let Claim { lease, job, .. } = claim(&*db.store).await.unwrap();
         let completing = parallel(&db, &alice, 1, |db, _, _| {
-            let lease = lease.clone();
-            async move { db.store.complete_job(&lease, vec![image()]).await.unwrap() }
+            let (lease, request) = (lease.clone(), job.request.clone());
+            async move { db.store.complete_job(&lease, &request, vec![image()]).await.unwrap() }
         });
         let (prompt, deleted) = tokio::join!(completing, db.store.delete_vault(&alice, vault));
         deleted.unwrap();

@@ -138,7 +138,8 @@ impl Runner<'_> {
             }
             Action::FailJob => store.fail_job(&lease, &values.text()).await?,
             _ => {
-                let prompt = store.complete_job(&lease, values.images()).await?;
+                let request = store.job_by_key(&lease.job).await?.request;
+                let prompt = store.complete_job(&lease, &request, values.images()).await?;
                 self.jobs.held.retain(|held| held.job != lease.job);
                 return Ok(show(("completed", prompt)));
             }

@@ -12,8 +12,8 @@ use tokio::time::sleep;
 use super::account::Job;
 use super::{Data, MemoryStore};
 use crate::domain::{
-    AccountId, Caller, Claim, JobKey, JobRecord, JobState, Lease, NewJob, PromptImage,
-    ProviderTicket, Release, Reserved, Turn, output_prompt,
+    AccountId, Caller, Claim, GenerationRequest, JobKey, JobRecord, JobState, Lease, NewJob,
+    PromptImage, ProviderTicket, Release, Reserved, Turn, output_prompt,
 };
 use crate::limits::JOBS_AT_ONCE;
 use crate::store::{JobQueue, JobStore, Result, StoreError};
@@ -225,16 +225,20 @@ impl JobQueue for MemoryStore {
         })
     }
 
-    async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId> {
+    async fn complete_job(
+        &self,
+        lease: &Lease,
+        request: &GenerationRequest,
+        images: Vec<PromptImage>,
+    ) -> Result<PromptId> {
         let mut data = self.data.write();
         let job = data.job(&lease.job).filter(|job| job.fence == Some(lease.fence));
-        let JobRecord { request, vault, state, .. } =
-            job.ok_or(StoreError::LeaseLost)?.record.clone();
+        let JobRecord { vault, state, .. } = job.ok_or(StoreError::LeaseLost)?.record.clone();
         let ticket = state.ticket().cloned().ok_or(StoreError::LeaseLost)?;
         let account = data.account_mut(lease.job.account)?;
         let exists = account.vaults.contains_key(&vault);
         let vault = if exists { vault } else { account.general()? };
-        let prompt = account.create_prompt(output_prompt(&request, vault, images))?;
+        let prompt = account.create_prompt(output_prompt(request, vault, images))?;
         let now = account.now();
         let job = data.job(&lease.job).ok_or(StoreError::LeaseLost)?;
         job.record.vault = vault;

@@ -102,9 +102,7 @@ pub(super) async fn import(
     for ((vault, members), new_id) in data.vaults.iter().zip(vault_ids) {
         let id = if vault.system { general } else { new_id };
         if !vault.system {
-            let mut new = new_vault(vault, store.vaults_max);
-            new.push(Box::new(id));
-            sent.push((&vaults::CREATE_AS, new));
+            sent.push((&vaults::CREATE, new_vault(vault, store.vaults_max, Some(id))));
         }
         // The last one to be added, and the last one to be pinned, are shown first.
         let members = members.iter().rev().zip(1_i64..).filter_map(|((prompt, pinned), number)| {
@@ -183,11 +181,10 @@ impl PostgresStore {
         let now = self.db.now();
         let visibility = VaultVisibility::Private;
         let new = VaultRecord { visibility, created_at: now, updated_at: now, ..vault.clone() };
-        let mut new = new_vault(&new, self.vaults_max);
-        new.push(Box::new(id));
+        let new = new_vault(&new, self.vaults_max, id);
         let steps: [Step<'_>; 5] = [
             (&LOCK_ACCOUNT, &[]),
-            (&vaults::CREATE_AS, &refs(&new)),
+            (&vaults::CREATE, &refs(&new)),
             (&COPY, &[&source.0, &vault.id.get(), &vault.updated_at, &now, &prompts]),
             (&ADD, &[&id, &prompts, &NO_PINS, &true]),
             (&FINISH, &[&id, &prompts, &count]),

@@ -120,10 +120,6 @@ statements! {
              RETURNING j.*), {IN_QUEUE}
          SELECT true FROM queued"
         { later = later!("$4", "j.updated_at") };
-    /// A job that the provider never accepted has no output, so its request is not found here.
-    read_only REQUEST "jobs.request"
-        "SELECT request FROM job WHERE account_id = $1 AND name_digest = $2 AND fence = $3
-             AND state IN ('queued', 'in_progress')";
     /// Locks the job first: of two concurrent ends the second finds no fence. Then locks the vault
     /// against deletion until the prompt is in it; a vault whose deletion commits first is replaced
     /// by General.
@@ -238,12 +234,14 @@ impl JobQueue for PostgresStore {
         Ok(())
     }
 
-    async fn complete_job(&self, lease: &Lease, images: Vec<PromptImage>) -> Result<PromptId> {
-        // The request never changes, so reading it in a statement of its own is safe.
-        let row = fenced(&self.db, &REQUEST, lease, &[]).await?;
-        let Json(request) = column::<Json<GenerationRequest>>(&row, "request")?;
+    async fn complete_job(
+        &self,
+        lease: &Lease,
+        request: &GenerationRequest,
+        images: Vec<PromptImage>,
+    ) -> Result<PromptId> {
         // The statement chooses the vault.
-        let prompt = output_prompt(&request, VaultId::new(0), images);
+        let prompt = output_prompt(request, VaultId::new(0), images);
         let mut values = values_of_one(&prompt, self.db.now());
         values.push(Box::new(Json(&*prompt.images)));
         let row = fenced(&self.db, &COMPLETE, lease, &refs(&values)).await?;

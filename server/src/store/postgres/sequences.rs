@@ -40,16 +40,14 @@ pub(super) async fn set_forward(client: &mut Client) -> Result<(), Error> {
     Ok(())
 }
 
-async fn behind(client: &Client) -> Result<Vec<&'static str>, Error> {
-    let mut behind = Vec::new();
-    for (table, greatest) in GREATEST {
-        let sql = format!(
-            "SELECT coalesce(({greatest}) > last_value - (NOT is_called)::integer, false) \
-             FROM {table}_id_seq"
-        );
-        if client.query_one(&sql, &[]).await?.try_get(0)? {
-            behind.push(table);
-        }
-    }
-    Ok(behind)
+/// The tables whose sequences are behind.
+async fn behind(client: &Client) -> Result<Vec<String>, Error> {
+    let each = GREATEST.map(|(table, greatest)| {
+        format!(
+            "SELECT '{table}' FROM {table}_id_seq \
+             WHERE ({greatest}) > last_value - (NOT is_called)::integer"
+        )
+    });
+    let rows = client.query(&each.join(" UNION ALL "), &[]).await?;
+    rows.iter().map(|row| row.try_get(0)).collect()
 }

@@ -33,22 +33,6 @@ macro_rules! free_slug {
     };
 }
 
-/// The vault with the id of `new_vault`, if the account has less than `$10`. [`slug`] has the base of
-/// a slug.
-const CREATED: &str = formatcp!(
-    "v AS (
-        INSERT INTO vault (account_id, id, name, description, visibility, slug,
-            cover_image_url, created_at, updated_at)
-        SELECT $1, new_vault.id, $3, $4, $5, {free_slug}, $7, $8, $9 FROM caller, new_vault
-        WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $10::bigint
-        RETURNING *
-    ), in_directory AS (
-        INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
-    )
-    SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN v ON true",
-    free_slug = free_slug!("$6", "0")
-);
-
 statements! {
     /// Without `ORDER BY`: sorting here is faster than in the database.
     read_only LIST "vaults.list"
@@ -62,12 +46,21 @@ statements! {
          FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3";
     /// In a transaction after a lock on the account, so that of two new vaults at the limit `$10` one
     /// is refused. Of two concurrent statements that choose the same slug from their snapshots, one
-    /// violates the unique index and is sent again.
-    non_idempotent CREATE "vaults.create"
-        "{CALLER}, new_vault AS MATERIALIZED (SELECT nextval('vault_id_seq') AS id), {CREATED}";
-    /// The same with the id `$11`.
-    pub(super) non_idempotent CREATE_AS "vaults.create_as"
-        "{CALLER}, new_vault AS MATERIALIZED (SELECT $11::bigint AS id), {CREATED}";
+    /// violates the unique index and is sent again. Its id is `$11`, or a new one if that is NULL.
+    /// [`slug`] has the base of a slug.
+    pub(super) non_idempotent CREATE "vaults.create"
+        "{CALLER}, new_vault AS MATERIALIZED (SELECT nextval('vault_id_seq') AS id), v AS (
+            INSERT INTO vault (account_id, id, name, description, visibility, slug,
+                cover_image_url, created_at, updated_at)
+            SELECT $1, coalesce($11::bigint, new_vault.id), $3, $4, $5, {free_slug}, $7, $8, $9
+            FROM caller, new_vault
+            WHERE (SELECT count(*) FROM vault every WHERE every.account_id = $1) < $10::bigint
+            RETURNING *
+        ), in_directory AS (
+            INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
+        )
+        SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN v ON true"
+        { free_slug = free_slug!("$6", "0") };
     /// NULL parameters leave their column unchanged; `$6` says whether the description becomes `$7`,
     /// and `$10` whether the cover becomes `$11`.
     ///
@@ -127,7 +120,7 @@ impl VaultStore for PostgresStore {
 
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
         let new = new.record(self.db.now());
-        let values = new_vault(&new, self.vaults_max);
+        let values = new_vault(&new, self.vaults_max, None);
         let steps = [(&LOCK_ACCOUNT, &[][..]), (&CREATE, &refs(&values))];
         let row = self.db.row_of_steps(caller, None, &steps).await?;
         rows::vault(&row)?.ok_or(StoreError::TooManyVaults)
@@ -188,7 +181,7 @@ impl VaultStore for PostgresStore {
 }
 
 /// The parameters of [`CREATE`]: a vault with a new slug and no contents, at most so many.
-pub(super) fn new_vault(vault: &VaultRecord, vaults_max: i64) -> Values<'_> {
+pub(super) fn new_vault(vault: &VaultRecord, vaults_max: i64, id: Option<i64>) -> Values<'_> {
     vec![
         Box::new(&*vault.name),
         Box::new(vault.description.as_deref()),
@@ -198,5 +191,6 @@ pub(super) fn new_vault(vault: &VaultRecord, vaults_max: i64) -> Values<'_> {
         Box::new(vault.created_at),
         Box::new(vault.updated_at),
         Box::new(vaults_max),
+        Box::new(id),
     ]
 }

@@ -25,7 +25,9 @@ async fn complete_beside(
     let (other, observer) = (db.sql().await, db.sql().await);
     other.batch_execute(&format!("BEGIN; {statement}")).await.unwrap();
     let store = db.store.clone();
-    let completed = tokio::spawn(async move { store.complete_job(&lease, vec![image()]).await });
+    let request = store.job_by_key(&lease.job).await.unwrap().request;
+    let completed =
+        tokio::spawn(async move { store.complete_job(&lease, &request, vec![image()]).await });
     until_waiting(&observer).await;
     other.batch_execute(end).await.unwrap();
     completed.await.unwrap()
