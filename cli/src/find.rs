@@ -60,9 +60,9 @@ type Found<T> = std::result::Result<T, Error>;
 /// The server is asked to search. One that does not know the parameter refuses it, or returns
 /// every prompt; then this program searches.
 pub(crate) fn search(list: ListPrompts, words: &str) -> BoxStream<'static, Found<Prompt>> {
-    let words = words.replace('"', " ");
-    let searching = list.clone().set_search(Some(words.clone()).filter(|it| !it.trim().is_empty()));
-    let search = Search { list, items: searching.items(), words: fold(&words), trusts: None };
+    let asked = Some(words).filter(|words| !words.trim().is_empty());
+    let items = list.clone().set_search(asked).items();
+    let search = Search { list, items, words: fold(words).replace('"', " "), trusts: None };
     let next = |mut search: Search| async move { Ok(search.next().await?.map(|it| (it, search))) };
     stream::try_unfold(search, next).boxed()
 }

@@ -168,3 +168,18 @@ fn what_the_service_refuses_stays_in_a_file() {
     assert!(code == Some(2) && std::fs::read_to_string(path).unwrap().contains("type: image"));
     std::fs::remove_file(path).unwrap();
 }
+
+#[test]
+fn ctrl_c_leaves_the_job_and_resume_or_the_same_command_continues_it() {
+    let library = Library::start();
+    let arguments = ["generate", "local/slow", "A harbour"];
+    let mut session = Session::start(&library.command(&arguments));
+    let (seen, code) = session.expect("queued").send("\u{3}").end();
+    assert_eq!(code, Some(130), "{seen}");
+    let id = seen.split("generate --resume ").nth(1).unwrap().trim_end();
+
+    let again = library.run(&arguments);
+    assert!(again.stderr.contains("interrupted"), "{again:?}");
+    assert_eq!(library.ok(&["generate", "--resume", id]), again.stdout.trim_end());
+    assert_eq!(library.ok(&["ls"]).lines().count(), 1, "one job was queued");
+}
