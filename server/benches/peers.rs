@@ -12,11 +12,7 @@
 //! `PROMPTARIUM_BENCH_SERVER`, the path of another build of the server;
 //! `PROMPTARIUM_BENCH_QUICK=1`, 3 rounds, and a bound that does not hold is no error.
 
-#![expect(
-    clippy::print_stderr,
-    clippy::print_stdout,
-    reason = "a benchmark prints what it measures"
-)]
+#![expect(clippy::print_stderr, clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 #[path = "common/floor.rs"]
 mod floor;

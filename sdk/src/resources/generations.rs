@@ -2,6 +2,7 @@
 
 mod create;
 mod output;
+mod polling;
 mod wait;
 mod watch;
 

@@ -8,7 +8,7 @@ use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep};
 use url::Url;
 
-use super::range::{Validator, content_range, unsatisfied};
+use super::range::{Part, Validator, content_range};
 use super::{DownloadAsset, DownloadProgress};
 use crate::error::Error;
 use crate::send::evidence::is_absent;
@@ -25,20 +25,6 @@ pub(super) enum Piece {
     /// The asset begins, or begins again: what was received before is void.
     Begin,
     Bytes(Bytes),
-}
-
-/// What a response has of an asset.
-enum Part {
-    /// The bytes from the one that was requested.
-    Requested,
-    /// All bytes, which is not what was requested.
-    Whole,
-    /// Other bytes, or those of another version of the asset.
-    Other,
-    /// There are no bytes from the one that was requested: the asset has no more.
-    Complete,
-    /// None: the status is an error.
-    Nothing,
 }
 
 pub(super) struct Fetch<'a> {
@@ -258,25 +244,7 @@ impl<'a> Fetch<'a> {
     }
 
     fn part(&self, head: &Parts) -> Part {
-        match head.status {
-            StatusCode::PARTIAL_CONTENT => {
-                let Some((first, size)) = content_range(&head.headers) else { return Part::Other };
-                let changed = self.validator.as_ref();
-                let changed = changed.is_some_and(|was| was.is_contradicted_by(&head.headers))
-                    || self.size.zip(size).is_some_and(|(was, is)| was != is);
-                if first == self.position && !changed { Part::Requested } else { Part::Other }
-            }
-            StatusCode::RANGE_NOT_SATISFIABLE
-                if unsatisfied(&head.headers) == Some(self.position)
-                    && self.size.is_none_or(|size| size == self.position) =>
-            {
-                Part::Complete
-            }
-            StatusCode::RANGE_NOT_SATISFIABLE if !self.is_at_start() => Part::Other,
-            status if !status.is_success() => Part::Nothing,
-            _ if self.position == 0 => Part::Requested,
-            _ => Part::Whole,
-        }
+        Part::of(head, self.settings.first, self.position, self.size, self.validator.as_ref())
     }
 
     /// Takes the body of this response, which begins at `position`.

@@ -3,7 +3,53 @@
 use std::time::SystemTime;
 
 use http::header::{ACCEPT_RANGES, CONTENT_RANGE, DATE, ETAG, LAST_MODIFIED};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::response::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+/// What a response has of an asset.
+pub(super) enum Part {
+    /// The bytes from the one that was requested.
+    Requested,
+    /// All bytes, which is not what was requested.
+    Whole,
+    /// Other bytes, or those of another version of the asset.
+    Other,
+    /// There are no bytes from the one that was requested: the asset has no more.
+    Complete,
+    /// None: the status is an error.
+    Nothing,
+}
+
+impl Part {
+    /// What this response has, where the bytes from `position` of an asset were requested of which
+    /// size and validator may be known. The caller wants those from `first`.
+    pub(super) fn of(
+        head: &Parts,
+        first: u64,
+        position: u64,
+        size: Option<u64>,
+        validator: Option<&Validator>,
+    ) -> Self {
+        match head.status {
+            StatusCode::PARTIAL_CONTENT => {
+                let Some((begin, total)) = content_range(&head.headers) else { return Self::Other };
+                let changed = validator.is_some_and(|was| was.is_contradicted_by(&head.headers))
+                    || size.zip(total).is_some_and(|(was, is)| was != is);
+                if begin == position && !changed { Self::Requested } else { Self::Other }
+            }
+            StatusCode::RANGE_NOT_SATISFIABLE
+                if unsatisfied(&head.headers) == Some(position)
+                    && size.is_none_or(|size| size == position) =>
+            {
+                Self::Complete
+            }
+            StatusCode::RANGE_NOT_SATISFIABLE if position != first => Self::Other,
+            status if !status.is_success() => Self::Nothing,
+            _ if position == 0 => Self::Requested,
+            _ => Self::Whole,
+        }
+    }
+}
 
 /// The header of a response by which a server tells whether the asset is still the same.
 #[derive(Debug, Clone)]
@@ -43,7 +89,7 @@ fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
 }
 
 /// The size of an asset that has no byte of the range that was requested.
-pub(super) fn unsatisfied(headers: &HeaderMap) -> Option<u64> {
+fn unsatisfied(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_RANGE)?.to_str().ok()?.trim().strip_prefix("bytes */")?.parse().ok()
 }
 

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
 use super::output;
-use super::watch::{GenerationRef, Watch, polling};
+use super::polling::polling;
+use super::watch::{GenerationRef, Watch};
 use crate::call::{Call, Context};
 use crate::error::Error;
 use crate::macros::{awaitable, debug, options};

@@ -8,13 +8,12 @@ use futures_core::future::BoxFuture;
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep};
 
+use super::polling::{Polling, polling};
 use super::status_request;
 use crate::call::{Call, Context, in_runtime};
 use crate::error::Error;
 use crate::macros::{debug, options, stream};
-use crate::model::{
-    GenerationJob, GenerationState, GenerationStatus, JobId, OutputHint, Timestamp, letters,
-};
+use crate::model::{GenerationJob, GenerationStatus, JobId, OutputHint, Timestamp};
 use crate::send::evidence::is_absent;
 use crate::send::policy::Backoff;
 use crate::send::retry_after::RetryAfter;
@@ -97,72 +96,6 @@ pub struct Watch {
 /// After a status was received, so many responses in a row may say that there is no such job: not
 /// every replica may have it.
 const ABSENCES_MAX: u32 = 2;
-
-/// How often and how long a job is polled, and when it has ended.
-#[derive(Debug, Clone)]
-pub(super) struct Polling {
-    pub(super) interval: Duration,
-    pub(super) max_interval: Duration,
-    pub(super) timeout: Duration,
-    /// Final states of another service, without case and separators, and whether they are successes.
-    pub(super) ends: Vec<(String, bool)>,
-}
-
-impl Polling {
-    pub(super) fn name(&mut self, states: impl IntoIterator<Item: AsRef<str>>, is_success: bool) {
-        self.ends.extend(states.into_iter().map(|state| (letters(state.as_ref()), is_success)));
-    }
-
-    /// Whether a job in this state is completed; `None` if it has not ended.
-    pub(super) fn end(&self, state: &GenerationState) -> Option<bool> {
-        let name = letters(state.as_str());
-        let named = self.ends.iter().find(|(end, _)| *end == name);
-        named.map(|(_, success)| *success).or(state.is_final().then(|| state.is_success()))
-    }
-}
-
-/// The setters of [`Polling`].
-macro_rules! polling {
-    ([$($generic:tt)*] $name:ty, $($path:ident).+) => {
-        /// How often and how long the job is polled.
-        impl<$($generic)*> $name {
-            /// The delay before the second poll, which doubles with each poll and has jitter; 250
-            /// milliseconds by default.
-            pub const fn poll_interval(mut self, interval: std::time::Duration) -> Self {
-                self.$($path).+.interval = interval;
-                self
-            }
-
-            /// The longest delay between two polls; 3 seconds by default.
-            pub const fn max_poll_interval(mut self, interval: std::time::Duration) -> Self {
-                self.$($path).+.max_interval = interval;
-                self
-            }
-
-            /// How long all of it may take; 10 minutes by default. The job continues after it.
-            pub const fn timeout(mut self, timeout: std::time::Duration) -> Self {
-                self.$($path).+.timeout = timeout;
-                self
-            }
-
-            /// States by which another service says that a job has ended without output, such as
-            /// `canceled` and `expired`, whatever their case and separators. A state that is neither
-            /// known nor named here is polled on.
-            pub fn final_states(mut self, states: impl IntoIterator<Item: AsRef<str>>) -> Self {
-                self.$($path).+.name(states, false);
-                self
-            }
-
-            /// States by which another service says that a job is completed, such as `succeeded`.
-            pub fn success_states(mut self, states: impl IntoIterator<Item: AsRef<str>>) -> Self {
-                self.$($path).+.name(states, true);
-                self
-            }
-        }
-    };
-}
-
-pub(super) use polling;
 
 polling!([] Watch, polling);
 options!([] Watch, context);

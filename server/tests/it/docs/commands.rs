@@ -16,7 +16,7 @@ use super::{markdown, read, root};
 use crate::support::{TIMEOUT, free_address};
 
 /// Blocks that do not run here: their page, their beginning and the reason.
-const EXCLUDED: [(&str, &str, &str); 10] = [
+const EXCLUDED: [(&str, &str, &str); 11] = [
     ("README.md", "cargo run --example", "builds; `examples/tests` runs the example"),
     ("README.md", "cargo install", "builds; `script/package` builds the package"),
     ("README.md", "export PROMPTARIUM_BASE_URL", "conformance/tests/it/docs.rs runs it"),
@@ -28,6 +28,7 @@ const EXCLUDED: [(&str, &str, &str); 10] = [
         "needs Docker; `script/dist test` starts the image",
     ),
     ("docs/install.md", "install -m 755", "needs systemd; `script/dist test` checks the unit"),
+    ("docs/cli.md", "", "needs another program; `cli/tests` runs its commands"),
     ("server/README.md", "cargo run", "builds"),
     ("sdk/README.md", "cargo add", "needs a package of its own"),
     ("conformance/README.md", "export PROMPTARIUM_BASE_URL", "the guide has these commands"),
