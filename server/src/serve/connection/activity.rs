@@ -1,9 +1,11 @@
 //! What a connection is doing, as its socket and its requests report it.
 
 use std::io::{self, IoSlice};
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use http::Version;
 use parking_lot::Mutex;
@@ -12,6 +14,8 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::ListenerLimits;
+use crate::limits::{UNREAD_BYTES, UNREAD_TIMEOUT_BEYOND_QUOTA};
+use crate::quota::{Permit, Quota};
 
 /// Fewer bytes than this are no progress: a peer that reads one at a time is stalled.
 const PROGRESS_BYTES: usize = 16 * 1024;
@@ -22,8 +26,11 @@ pub(super) struct ConnectionActivity {
     version: Option<Version>,
     /// When the head of the next request began to arrive.
     head_since: Option<Instant>,
-    /// Since when bytes wait for the peer to read.
-    blocked_since: Option<Instant>,
+    /// Since when bytes wait for the peer to read, and what the kernel holds of them, if the quota had
+    /// as much for this peer.
+    blocked: Option<(Instant, Option<Permit>)>,
+    unread: Quota,
+    peer: IpAddr,
     /// The last begin or end of a request, or [`PROGRESS_BYTES`] read or written.
     last_progress: Instant,
     /// Bytes read and written since then.
@@ -34,13 +41,15 @@ pub(super) struct ConnectionActivity {
 pub(super) const IDLE: &str = "it is idle";
 
 impl ConnectionActivity {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(unread: Quota, peer: IpAddr) -> Self {
         let now = Instant::now();
         Self {
             requests_in_flight: 0,
             version: None,
             head_since: Some(now),
-            blocked_since: None,
+            blocked: None,
+            unread,
+            peer,
             last_progress: now,
             bytes: 0,
         }
@@ -48,8 +57,9 @@ impl ConnectionActivity {
 
     /// Why the connection has to end now, if it does.
     pub(super) fn overdue(&self, limits: &ListenerLimits) -> Option<&'static str> {
-        let (since, time, reason) = if let Some(since) = self.blocked_since {
-            (since, limits.write_stall_timeout, "the peer does not read")
+        let (since, time, reason) = if let Some((since, permit)) = &self.blocked {
+            let most = permit.as_ref().map_or(UNREAD_TIMEOUT_BEYOND_QUOTA, |_| Duration::MAX);
+            (*since, limits.write_stall_timeout.min(most), "the peer does not read")
         } else if self.requests_in_flight > 0 {
             // Over HTTP/1 the body has a time limit, and nothing else is waited for.
             let since = if self.is_http2() { self.last_progress } else { Instant::now() };
@@ -87,10 +97,11 @@ impl ConnectionActivity {
 
     fn wrote(&mut self, outcome: &Poll<io::Result<usize>>) {
         if let Poll::Ready(Ok(bytes)) = outcome {
-            self.blocked_since = None;
+            self.blocked = None;
             self.transferred(*bytes);
         } else if outcome.is_pending() {
-            self.blocked_since.get_or_insert_with(Instant::now);
+            let permit = || self.unread.of(self.peer).reserve(UNREAD_BYTES).ok();
+            self.blocked.get_or_insert_with(|| (Instant::now(), permit()));
         }
     }
 }
@@ -120,6 +131,15 @@ impl Drop for InFlight {
 pub(super) struct TrackedStream {
     pub(super) stream: TcpStream,
     pub(super) activity: Arc<Mutex<ConnectionActivity>>,
+}
+
+/// Without a reset the kernel keeps what a peer does not read, also after the end of the process.
+impl Drop for TrackedStream {
+    fn drop(&mut self) {
+        if self.activity.lock().blocked.is_some() {
+            let _ = self.stream.set_zero_linger();
+        }
+    }
 }
 
 impl AsyncRead for TrackedStream {
@@ -184,5 +204,32 @@ impl AsyncWrite for TrackedStream {
             }
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_read_beyond_the_quota_has_less_time() {
+        let unread = Quota::new("unread", "unread responses", 2 * UNREAD_BYTES, UNREAD_BYTES);
+        let peer =
+            |last| ConnectionActivity::new(unread.clone(), Ipv4Addr::new(127, 0, 0, last).into());
+        let (mut first, mut second, mut other) = (peer(1), peer(1), peer(2));
+        for stalled in [&mut first, &mut second, &mut other] {
+            stalled.wrote(&Poll::Pending);
+        }
+        let is_overdue =
+            |peer: &ConnectionActivity| peer.overdue(&ListenerLimits::default()).is_some();
+        tokio::time::advance(UNREAD_TIMEOUT_BEYOND_QUOTA).await;
+        assert_eq!([&first, &second, &other].map(is_overdue), [false, true, false]);
+        second.wrote(&Poll::Ready(Ok(1)));
+        assert!(!is_overdue(&second), "it has read something");
+        drop(other);
+        first.wrote(&Poll::Ready(Ok(1)));
+        assert_eq!(unread.usage().used, 0);
     }
 }
