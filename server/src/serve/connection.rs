@@ -6,6 +6,7 @@
 //! and a single timer per connection reads it.
 
 mod activity;
+mod frames;
 
 use std::convert::Infallible;
 use std::net::IpAddr;

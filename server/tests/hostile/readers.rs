@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::HELD_FOR;
-use crate::support::client::{Connection, request};
+use crate::support::client::{Connection, Server as _, request};
 use crate::target::{ATTACKER, GOOD, Target};
 use crate::uploads::stored_image;
 

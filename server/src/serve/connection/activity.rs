@@ -14,14 +14,18 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::ListenerLimits;
+use super::frames::Frames;
 use crate::limits::{UNREAD_BYTES, UNREAD_TIMEOUT_BEYOND_QUOTA};
 use crate::quota::{Permit, Quota};
 
 /// Fewer bytes than this are no progress: a peer that reads one at a time is stalled.
 const PROGRESS_BYTES: usize = 16 * 1024;
+/// Most control frames of HTTP/2 after a request, and between two checks of the connection.
+const CONTROL_FRAMES_MAX: usize = 1_000;
 
 pub(super) struct ConnectionActivity {
     requests_in_flight: usize,
+    frames: Frames,
     /// Known since the first request.
     version: Option<Version>,
     /// When the head of the next request began to arrive.
@@ -45,6 +49,7 @@ impl ConnectionActivity {
         let now = Instant::now();
         Self {
             requests_in_flight: 0,
+            frames: Frames::default(),
             version: None,
             head_since: Some(now),
             blocked: None,
@@ -55,8 +60,9 @@ impl ConnectionActivity {
         }
     }
 
-    /// Why the connection has to end now, if it does.
-    pub(super) fn overdue(&self, limits: &ListenerLimits) -> Option<&'static str> {
+    /// Why the connection has to end now, if it does. It is asked every second.
+    pub(super) fn overdue(&mut self, limits: &ListenerLimits) -> Option<&'static str> {
+        self.frames.reset();
         let (since, time, reason) = if let Some((since, permit)) = &self.blocked {
             let most = permit.as_ref().map_or(UNREAD_TIMEOUT_BEYOND_QUOTA, |_| Duration::MAX);
             (*since, limits.write_stall_timeout.min(most), "the peer does not read")
@@ -88,10 +94,14 @@ impl ConnectionActivity {
     }
 
     /// Takes bytes that the peer has sent. Frames of HTTP/2 need not belong to a request.
-    fn read(&mut self, bytes: usize) {
-        self.transferred(bytes);
+    fn read(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.transferred(bytes.len());
         if self.requests_in_flight == 0 && !self.is_http2() {
             self.head_since.get_or_insert_with(Instant::now);
+        }
+        match self.frames.read(bytes) {
+            0..=CONTROL_FRAMES_MAX => Ok(()),
+            _ => Err(io::Error::other("too many HTTP/2 control frames")),
         }
     }
 
@@ -99,6 +109,7 @@ impl ConnectionActivity {
         if let Poll::Ready(Ok(bytes)) = outcome {
             self.blocked = None;
             self.transferred(*bytes);
+            self.frames.wrote(*bytes);
         } else if outcome.is_pending() {
             let permit = || self.unread.of(self.peer).reserve(UNREAD_BYTES).ok();
             self.blocked.get_or_insert_with(|| (Instant::now(), permit()));
@@ -150,9 +161,9 @@ impl AsyncRead for TrackedStream {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.stream).poll_read(context, buffer);
-        let read = buffer.filled().len() - before;
-        if read > 0 {
-            self.activity.lock().read(read);
+        let read = &buffer.filled()[before..];
+        if !read.is_empty() {
+            self.activity.lock().read(read)?;
         }
         outcome
     }
@@ -223,11 +234,12 @@ mod tests {
             stalled.wrote(&Poll::Pending);
         }
         let is_overdue =
-            |peer: &ConnectionActivity| peer.overdue(&ListenerLimits::default()).is_some();
+            |peer: &mut ConnectionActivity| peer.overdue(&ListenerLimits::default()).is_some();
         tokio::time::advance(UNREAD_TIMEOUT_BEYOND_QUOTA).await;
-        assert_eq!([&first, &second, &other].map(is_overdue), [false, true, false]);
+        let all = [&mut first, &mut second, &mut other];
+        assert_eq!(all.map(is_overdue), [false, true, false]);
         second.wrote(&Poll::Ready(Ok(1)));
-        assert!(!is_overdue(&second), "it has read something");
+        assert!(!is_overdue(&mut second), "it has read something");
         drop(other);
         first.wrote(&Poll::Ready(Ok(1)));
         assert_eq!(unread.usage().used, 0);
