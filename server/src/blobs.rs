@@ -74,8 +74,8 @@ trait Remote: Send + Sync {
 pub struct Blob {
     /// Size of the whole file.
     pub size: u64,
-    /// Memory that reading it takes: a piece, and the buffer that it is read into. A file in memory
-    /// takes none.
+    /// Memory that sending it takes: a piece, and the buffer that it is read into, or what the kernel
+    /// holds of it.
     pub buffered: usize,
     pub bytes: Pieces,
 }
@@ -212,8 +212,7 @@ impl Blobs {
         let options = GetOptions { range: range.map(Into::into), ..GetOptions::default() };
         let Some(got) = self.find(name, options).await? else { return Ok(None) };
         let buffered = match self.place {
-            Place::Memory => 0,
-            Place::Folder(_) => FOLDER_DOWNLOAD_BYTES,
+            Place::Memory | Place::Folder(_) => FOLDER_DOWNLOAD_BYTES,
             Place::Remote(_) => S3_DOWNLOAD_BYTES,
         };
         let (size, is_file) = (got.meta.size, matches!(self.place, Place::Folder(_)));

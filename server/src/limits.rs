@@ -15,6 +15,13 @@ pub(crate) const LISTEN_BACKLOG: u32 = 1024;
 // How large and how slow may a request be, and what may it take?
 /// A request head of HTTP/1.1. S-80 promises 64 KiB, and that an address of more is 414.
 pub(crate) const HEAD_BYTES_MAX: usize = 96 * 1024;
+/// Bytes of a response that the kernel takes before it has sent the ones before (Linux), and what it
+/// holds at most of a response that is not read, with its own records.
+pub(crate) const UNSENT_BYTES_MAX: u32 = 64 * 1024;
+pub(crate) const UNREAD_BYTES: usize = 128 * 1024;
+/// For all connections. One address may have its share of it, and whoever exceeds that is closed sooner.
+pub(crate) const UNREAD_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub(crate) const UNREAD_TIMEOUT_BEYOND_QUOTA: Duration = Duration::from_secs(5);
 /// A JSON body, and the body of a form.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Seconds until the whole body has arrived.
@@ -202,7 +209,7 @@ pub(crate) const BLOBS_TIMEOUT: Duration = Duration::from_secs(8);
 pub(crate) const S3_RATE_MIN: u64 = 256 * 1024;
 /// `/readyz` asks the store of files no more often: requests to S3 have a price.
 pub(crate) const BLOBS_CHECK_EVERY: Duration = Duration::from_secs(3);
-/// What the response with a file of a folder takes while a client does not read it.
+/// What the response with a file takes while a client does not read it, but for one from S3.
 pub(crate) const FOLDER_DOWNLOAD_BYTES: usize = 32 * 1024;
 /// The same from S3.
 pub(crate) const S3_DOWNLOAD_BYTES: usize = 128 * 1024;

@@ -219,6 +219,7 @@ pub(crate) async fn start(
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = store.quotas();
     quotas.extend([worker.large.clone(), public_memory.clone(), searches.clone()]);
+    quotas.push(listener.unread.clone());
     quotas.extend(painters.into_iter().chain(blobs.quota()));
     let workers = WorkerPool::start(&worker);
     let api = Api {

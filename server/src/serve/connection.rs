@@ -6,6 +6,7 @@
 //! and a single timer per connection reads it.
 
 mod activity;
+mod frames;
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -30,6 +31,7 @@ use self::activity::{ConnectionActivity, IDLE, InFlight, TrackedStream};
 use crate::http::body;
 use crate::http::response::{Response, ResponseBody, ResponseBodyError};
 use crate::limits::CONNECTIONS_MAX;
+use crate::quota::Quota;
 use crate::store::time_budget;
 
 /// Handles the requests of one listener.
@@ -98,11 +100,12 @@ pub(super) async fn serve_connection(
     builder: Arc<auto::Builder<TokioExecutor>>,
     service: impl HttpService,
     limits: ListenerLimits,
+    unread: Quota,
     mut drain: watch::Receiver<()>,
 ) {
     // Small responses go out at once. A failure only costs time.
     let _ = stream.set_nodelay(true);
-    let activity = Arc::new(Mutex::new(ConnectionActivity::new()));
+    let activity = Arc::new(Mutex::new(ConnectionActivity::new(unread, peer)));
     let requests = activity.clone();
     let answer = service_fn(move |request: Request<Incoming>| {
         let (parts, mut request_body) = request.into_parts();

@@ -47,11 +47,21 @@ impl ListenerLimits {
 #[derive(Clone, Debug)]
 pub struct ListenerQuotas {
     pub(crate) connections: Quota,
+    /// What the kernel holds of responses that are not read.
+    pub(crate) unread: Quota,
 }
 
 impl Default for ListenerQuotas {
     fn default() -> Self {
-        Self { connections: Quota::new("connections", "the connections", 1, 1) }
+        Self {
+            connections: Quota::new("connections", "the connections", 1, 1),
+            unread: Quota::new(
+                "unread_responses",
+                "the memory for unread responses",
+                limits::UNREAD_BYTES_MAX,
+                limits::UNREAD_BYTES_MAX / limits::MEMORY_SHARE_DIVISOR,
+            ),
+        }
     }
 }
 
@@ -64,10 +74,14 @@ pub async fn serve(
     quotas: ListenerQuotas,
     stop: impl Future<Output = ()>,
 ) -> usize {
-    let ListenerQuotas { connections } = quotas;
+    let ListenerQuotas { connections, unread } = quotas;
     let all = limits.connections_max;
     let share = limits.connections_per_address.unwrap_or(all.div_ceil(2));
     connections.resize(all, if share == 0 { all } else { share });
+    if share == 0 {
+        unread.resize(limits::UNREAD_BYTES_MAX, usize::MAX);
+    }
+    bound_unsent_bytes(&listener, &limits);
     let builder = Arc::new(protocol());
     let (drain, draining) = watch::channel(());
     let (mut tasks, last) = (JoinSet::new(), Mutex::new(None::<Instant>));
@@ -90,8 +104,9 @@ pub async fn serve(
         *last.lock() = Some(Instant::now());
         let Some(permit) = permit else { continue };
         let (builder, service, draining) = (builder.clone(), service.clone(), draining.clone());
+        let unread = unread.clone();
         tasks.spawn(async move {
-            serve_connection(stream, peer, builder, service, limits, draining).await;
+            serve_connection(stream, peer, builder, service, limits, unread, draining).await;
             drop(permit);
         });
     }
@@ -101,6 +116,22 @@ pub async fn serve(
     let all = async { while tasks.join_next().await.is_some() {} };
     let _ = timeout(limits.drain_timeout, all).await;
     tasks.len()
+}
+
+/// Bounds what the kernel takes of a response that is not read, and for how long it keeps that after the
+/// connection was closed. Accepted sockets inherit both. The bytes that are on their way are not
+/// bounded, so a fast download over a long distance stays fast.
+fn bound_unsent_bytes(listener: &TcpListener, limits: &ListenerLimits) {
+    #[cfg(target_os = "linux")]
+    {
+        let socket = socket2::SockRef::from(listener);
+        let set = socket.set_tcp_notsent_lowat(limits::UNSENT_BYTES_MAX);
+        let set = set.and_then(|()| socket.set_tcp_user_timeout(Some(limits.write_stall_timeout)));
+        if let Err(error) = set {
+            tracing::warn!(%error, "the kernel's memory for unread responses cannot be bounded");
+        }
+    }
+    let _ = (listener, limits);
 }
 
 fn protocol() -> auto::Builder<TokioExecutor> {

@@ -20,7 +20,7 @@ pub(crate) const IDLE_SETTINGS: &str = if cfg!(debug_assertions) {
     "--max-connections 10000 --idle-timeout 5"
 };
 const PING_PAUSE: Duration = Duration::from_secs(if cfg!(debug_assertions) { 1 } else { 2 });
-const FLOODS: usize = 4;
+const FLOODS: usize = 8;
 
 /// The preface of HTTP/2, and an empty SETTINGS frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
@@ -33,8 +33,10 @@ const CLOSING_PING_ACK: &[u8] = b"\0\0\x08\x06\x01\0\0\0\0\x0b\x7b\xa2\xf0\x8b\x
 const SETTINGS: &[u8] = b"\0\0\0\x04\0\0\0\0\0";
 /// WINDOW_UPDATE of the connection by one byte.
 const WINDOW_UPDATE: &[u8] = b"\0\0\x04\x08\0\0\0\0\0\0\0\0\x01";
-/// PRIORITY of a stream that was never opened.
-const PRIORITY: &[u8] = b"\0\0\x05\x02\0\0\0\0\x03\0\0\0\0\x10";
+/// A HEADERS frame of a request with a body: POST / over http, with the authority `test`.
+const OPEN_REQUEST: &[u8] = b"\0\0\x09\x01\x04\0\0\0\x01\x83\x86\x84\x41\x04test";
+/// A DATA frame of this body without bytes.
+const EMPTY_DATA: &[u8] = b"\0\0\0\0\0\0\0\0\x01";
 
 pub(crate) async fn slow_heads(target: &Target) {
     let opened = (0..SLOW).map(async |_| {
@@ -67,22 +69,24 @@ pub(crate) async fn idle(target: &Target) {
     assert_eq!(target.connect().await.get("/healthz").await.status, 200);
 }
 
+/// Each connection sends frames of one type as fast as the server reads them, and is opened again when
+/// the server closes it.
 pub(crate) async fn floods(target: &Target) {
     let begin = Instant::now();
-    for frame in [PING, SETTINGS, WINDOW_UPDATE, PRIORITY].into_iter().cycle() {
-        if begin.elapsed() > HELD_FOR {
-            return;
-        }
+    let floods = [PING, SETTINGS, EMPTY_DATA, WINDOW_UPDATE].into_iter().cycle().take(FLOODS);
+    join_all(floods.map(async |frame| {
         let frames = frame.repeat(500);
-        let floods = (0..FLOODS).map(async |_| {
+        while begin.elapsed() < HELD_FOR {
             let mut peer = target.connect().await;
-            peer.send(PREFACE).await;
-            while !is_closed(&mut peer, Duration::from_millis(1)).await {
+            peer.send([PREFACE, OPEN_REQUEST].concat()).await;
+            while begin.elapsed() < HELD_FOR
+                && !is_closed(&mut peer, Duration::from_millis(1)).await
+            {
                 peer.send(&frames).await;
             }
-        });
-        timeout(TIMEOUT / 3, join_all(floods)).await.expect("floods are cut");
-    }
+        }
+    }))
+    .await;
 }
 
 /// Reads and drops what comes for a while; whether the server has closed the connection.

@@ -37,7 +37,9 @@ use libtest_mimic::{Arguments, Trial};
 
 use crate::connections::{IDLE_SETTINGS, floods, idle, slow_heads};
 use crate::generations::{hold_workers, largest_generations};
-use crate::readers::{ACCOUNTS, held_downloads, images, of_three_accounts, pages, vaults};
+use crate::readers::{
+    ACCOUNTS, held_downloads, images, of_three_accounts, pages, unread_downloads, vaults,
+};
 use crate::report::Report;
 use crate::target::{IN_MEMORY, Target};
 use crate::uploads::{
@@ -58,11 +60,12 @@ const OTHERS: usize = 256;
 type Attack = (&'static str, fn(&Target) -> LocalBoxFuture<'_, ()>, &'static str, usize);
 
 #[rustfmt::skip]
-const ON_CONNECTIONS_AND_FILES: [Attack; 10] = [
+const ON_CONNECTIONS_AND_FILES: [Attack; 11] = [
     ("64_uploads_of_10_MiB", |t| largest_at_once(t).boxed_local(), "", UPLOADS),
     ("14_stalled_uploads", |t| stalled(t).boxed_local(), "", UPLOADS),
     ("40_unfinished_uploads", |t| unfinished(t).boxed_local(), IN_MEMORY, 200),
     ("1000_unread_images", |t| images(t).boxed_local(), "", OTHERS),
+    ("256_unread_downloads", |t| unread_downloads(t).boxed_local(), IN_MEMORY, OTHERS),
     ("260_held_downloads", |t| held_downloads(t).boxed_local(), "", OTHERS),
     ("150_bodies_of_4_MiB", |t| largest_bodies(t).boxed_local(), "", OTHERS),
     ("output_of_500_MiB", |t| large_output(t).boxed_local(), "", UPLOADS),

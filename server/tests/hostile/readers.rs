@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::HELD_FOR;
-use crate::support::client::{Connection, request};
+use crate::support::client::{Connection, Server as _, request};
 use crate::target::{ATTACKER, GOOD, Target};
 use crate::uploads::stored_image;
 
@@ -65,6 +65,40 @@ pub(crate) async fn held_downloads(target: &Target) {
         sleep(HELD_FOR / ROUNDS).await;
         all_answered(target, &request).await;
     }
+}
+
+const UNREAD: usize = 256;
+/// What the kernel may hold for a client that does not read, in bytes.
+const UNREAD_BYTES: usize = 256 * 1024;
+
+/// Clients without a key that read nothing of a large image in memory, of which the system would take
+/// megabytes for each.
+pub(crate) async fn unread_downloads(target: &Target) {
+    let request = stored_image(target).await;
+    let opened = (0..UNREAD).map(async |_| {
+        let mut peer = Connection::from(ELSEWHERE, &target.server).await;
+        peer.send(&request).await;
+        peer
+    });
+    let peers = join_all(opened).await;
+    sleep(HELD_FOR).await;
+    let unsent = unsent_bytes(target.server.access().0.port());
+    println!("the system holds {} KiB for {UNREAD} clients", unsent / 1024);
+    // Many were not refused.
+    assert!((UNREAD..=UNREAD * UNREAD_BYTES).contains(&unsent), "{unsent}");
+    drop(peers);
+}
+
+/// What the system holds of what a server at this port has sent and clients have not received.
+fn unsent_bytes(port: u16) -> usize {
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let unsent = table.lines().skip(1).filter_map(|line| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        let is_of_server = fields[1].ends_with(&format!(":{port:04X}"));
+        is_of_server
+            .then(|| usize::from_str_radix(fields[4].split(':').next().unwrap(), 16).unwrap())
+    });
+    unsent.sum()
 }
 
 pub(crate) const ACCOUNTS: &str = "--seed-key=promptarium_live_m2_s3cret=mallory2 \

@@ -1,9 +1,11 @@
 //! What a connection is doing, as its socket and its requests report it.
 
 use std::io::{self, IoSlice};
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use http::Version;
 use parking_lot::Mutex;
@@ -12,18 +14,27 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::ListenerLimits;
+use super::frames::Frames;
+use crate::limits::{UNREAD_BYTES, UNREAD_TIMEOUT_BEYOND_QUOTA};
+use crate::quota::{Permit, Quota};
 
 /// Fewer bytes than this are no progress: a peer that reads one at a time is stalled.
 const PROGRESS_BYTES: usize = 16 * 1024;
+/// Most control frames of HTTP/2 after a request, and between two checks of the connection.
+const CONTROL_FRAMES_MAX: usize = 1_000;
 
 pub(super) struct ConnectionActivity {
     requests_in_flight: usize,
+    frames: Frames,
     /// Known since the first request.
     version: Option<Version>,
     /// When the head of the next request began to arrive.
     head_since: Option<Instant>,
-    /// Since when bytes wait for the peer to read.
-    blocked_since: Option<Instant>,
+    /// Since when bytes wait for the peer to read, and what the kernel holds of them, if the quota had
+    /// as much for this peer.
+    blocked: Option<(Instant, Option<Permit>)>,
+    unread: Quota,
+    peer: IpAddr,
     /// The last begin or end of a request, or [`PROGRESS_BYTES`] read or written.
     last_progress: Instant,
     /// Bytes read and written since then.
@@ -34,22 +45,27 @@ pub(super) struct ConnectionActivity {
 pub(super) const IDLE: &str = "it is idle";
 
 impl ConnectionActivity {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(unread: Quota, peer: IpAddr) -> Self {
         let now = Instant::now();
         Self {
             requests_in_flight: 0,
+            frames: Frames::default(),
             version: None,
             head_since: Some(now),
-            blocked_since: None,
+            blocked: None,
+            unread,
+            peer,
             last_progress: now,
             bytes: 0,
         }
     }
 
-    /// Why the connection has to end now, if it does.
-    pub(super) fn overdue(&self, limits: &ListenerLimits) -> Option<&'static str> {
-        let (since, time, reason) = if let Some(since) = self.blocked_since {
-            (since, limits.write_stall_timeout, "the peer does not read")
+    /// Why the connection has to end now, if it does. It is asked every second.
+    pub(super) fn overdue(&mut self, limits: &ListenerLimits) -> Option<&'static str> {
+        self.frames.reset();
+        let (since, time, reason) = if let Some((since, permit)) = &self.blocked {
+            let most = permit.as_ref().map_or(UNREAD_TIMEOUT_BEYOND_QUOTA, |_| Duration::MAX);
+            (*since, limits.write_stall_timeout.min(most), "the peer does not read")
         } else if self.requests_in_flight > 0 {
             // Over HTTP/1 the body has a time limit, and nothing else is waited for.
             let since = if self.is_http2() { self.last_progress } else { Instant::now() };
@@ -78,19 +94,25 @@ impl ConnectionActivity {
     }
 
     /// Takes bytes that the peer has sent. Frames of HTTP/2 need not belong to a request.
-    fn read(&mut self, bytes: usize) {
-        self.transferred(bytes);
+    fn read(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.transferred(bytes.len());
         if self.requests_in_flight == 0 && !self.is_http2() {
             self.head_since.get_or_insert_with(Instant::now);
+        }
+        match self.frames.read(bytes) {
+            0..=CONTROL_FRAMES_MAX => Ok(()),
+            _ => Err(io::Error::other("too many HTTP/2 control frames")),
         }
     }
 
     fn wrote(&mut self, outcome: &Poll<io::Result<usize>>) {
         if let Poll::Ready(Ok(bytes)) = outcome {
-            self.blocked_since = None;
+            self.blocked = None;
             self.transferred(*bytes);
+            self.frames.wrote(*bytes);
         } else if outcome.is_pending() {
-            self.blocked_since.get_or_insert_with(Instant::now);
+            let permit = || self.unread.of(self.peer).reserve(UNREAD_BYTES).ok();
+            self.blocked.get_or_insert_with(|| (Instant::now(), permit()));
         }
     }
 }
@@ -122,6 +144,15 @@ pub(super) struct TrackedStream {
     pub(super) activity: Arc<Mutex<ConnectionActivity>>,
 }
 
+/// Without a reset the kernel keeps what a peer does not read, also after the end of the process.
+impl Drop for TrackedStream {
+    fn drop(&mut self) {
+        if self.activity.lock().blocked.is_some() {
+            let _ = self.stream.set_zero_linger();
+        }
+    }
+}
+
 impl AsyncRead for TrackedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -130,9 +161,9 @@ impl AsyncRead for TrackedStream {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.stream).poll_read(context, buffer);
-        let read = buffer.filled().len() - before;
-        if read > 0 {
-            self.activity.lock().read(read);
+        let read = &buffer.filled()[before..];
+        if !read.is_empty() {
+            self.activity.lock().read(read)?;
         }
         outcome
     }
@@ -184,5 +215,33 @@ impl AsyncWrite for TrackedStream {
             }
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_read_beyond_the_quota_has_less_time() {
+        let unread = Quota::new("unread", "unread responses", 2 * UNREAD_BYTES, UNREAD_BYTES);
+        let peer =
+            |last| ConnectionActivity::new(unread.clone(), Ipv4Addr::new(127, 0, 0, last).into());
+        let (mut first, mut second, mut other) = (peer(1), peer(1), peer(2));
+        for stalled in [&mut first, &mut second, &mut other] {
+            stalled.wrote(&Poll::Pending);
+        }
+        let is_overdue =
+            |peer: &mut ConnectionActivity| peer.overdue(&ListenerLimits::default()).is_some();
+        tokio::time::advance(UNREAD_TIMEOUT_BEYOND_QUOTA).await;
+        let all = [&mut first, &mut second, &mut other];
+        assert_eq!(all.map(is_overdue), [false, true, false]);
+        second.wrote(&Poll::Ready(Ok(1)));
+        assert!(!is_overdue(&mut second), "it has read something");
+        drop(other);
+        first.wrote(&Poll::Ready(Ok(1)));
+        assert_eq!(unread.usage().used, 0);
     }
 }
