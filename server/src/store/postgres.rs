@@ -138,8 +138,8 @@ impl PostgresStore {
         let db = Arc::new(Db::new(&connector, clock)?);
         // Both kinds of connection: where many servers share few connections, none starts that
         // would have none.
-        db.rows(By::Server, &PING, &[]).await?;
-        db.transaction(None, &[(&PING, &[])]).await?;
+        db.rows(By::Server, &[(&PING, &[])]).await?;
+        db.rows(By::Server, &[(&PING, &[]), (&PING, &[])]).await?;
         Ok(Self {
             keys: Arc::new(keys::KeyCache::new(KEY_CACHE_SIZE)),
             prompt_reads: Batcher::new(false, &db, prompts::read),
@@ -184,7 +184,7 @@ impl Store for PostgresStore {
     }
 
     async fn check(&self) -> Result<(), StoreError> {
-        self.db.rows(By::Server, &PING, &[]).await.map(drop)
+        self.db.rows(By::Server, &[(&PING, &[])]).await.map(drop)
     }
 
     fn quotas(&self) -> Vec<Quota> {

@@ -22,9 +22,8 @@ const RESPOND: Step = "serve/service respond handler(api, &caller, request)";
 const RUN: Step = "pg/batching run (self.send)(key";
 const ROW: Step = "pg/send row_of_caller self.rows(";
 const LAST: Step = "pg/send rows client.query(";
-const IN_STEPS: Step = "pg/send row_of_steps self.transaction(";
+const IN_STEPS: Step = "pg/send row_of_steps self.rows(";
 const CHANGE: Step = "pg/prompt_changes change self.db.row_of_steps(";
-const SENT: Step = "pg/send transaction client.query(";
 
 /// Frequent requests, from the function that hyper calls for each request to the store; and methods of
 /// the store to the driver. A closure that a function is given to call is in the text of the function
@@ -38,8 +37,8 @@ const CHAINS: [&[Step]; 11] = [
     &["pg/prompts create_prompt self.prompt_writes.run(", RUN, "pg/prompts create db.rows(", LAST],
     &["pg/prompts create_prompt db.row_of_caller(", ROW, LAST],
     &["pg/prompts delete_prompt db.row_of_caller(", ROW, LAST],
-    &["pg/prompts update_prompt self.change(", CHANGE, IN_STEPS, SENT],
-    &["pg/memberships move_membership self.db.row_of_steps(", IN_STEPS, SENT],
+    &["pg/prompts update_prompt self.change(", CHANGE, IN_STEPS, LAST],
+    &["pg/memberships move_membership self.db.row_of_steps(", IN_STEPS, LAST],
     &["pg/memberships add_prompts db.row_of_caller(", ROW, LAST],
 ];
 
@@ -90,7 +89,7 @@ fn a_request_reaches_the_store_and_a_method_of_the_store_the_driver_in_four_call
 
 /// Otherwise a chain above could end elsewhere.
 #[test]
-fn two_functions_send_the_statements_of_requests() {
+fn one_function_sends_the_statements_of_requests() {
     let files = "batching db import jobs keys listing memberships prompt_changes prompts send \
                  sessions vaults";
     let senders = files.split_whitespace().flat_map(|file| {

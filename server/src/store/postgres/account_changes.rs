@@ -125,7 +125,7 @@ impl AccountStore for PostgresStore {
         }
         let account: Params<'_> = &[&caller.account.0];
         let rest = [(&DELETE_GENERAL, account), (&DELETE_ACCOUNT, account)];
-        self.db.transaction(None, &rest).await.map(drop)
+        self.db.rows(By::Server, &rest).await.map(drop)
     }
 
     async fn import(&self, caller: &Caller, data: AccountData) -> Result<()> {
@@ -133,9 +133,9 @@ impl AccountStore for PostgresStore {
     }
 
     async fn shared_vault(&self, account: &str, slug: &str) -> Result<(AccountId, VaultRecord)> {
-        let rows = self.db.rows(By::LookUp, &ACCOUNT, &[&account]).await?;
+        let rows = self.db.rows(By::LookUp, &[(&ACCOUNT, &[&account])]).await?;
         let account: i64 = column(rows.first().ok_or(StoreError::NotFound)?, 0)?;
-        let rows = self.db.rows(By::LookUp, &BY_SLUG, &[&account, &slug]).await?;
+        let rows = self.db.rows(By::LookUp, &[(&BY_SLUG, &[&account, &slug])]).await?;
         let vault = rows::all(&rows, rows::vault)?.pop();
         Ok((AccountId(account), vault.ok_or(StoreError::NotFound)?))
     }
@@ -149,7 +149,7 @@ impl AccountStore for PostgresStore {
     ) -> Result<Vec<ListedPrompt>> {
         let _permit = permit(&self.db.list_rows, account, limit).await?;
         let params: Params<'_> = &[&account.0, &vault.get(), &int(offset), &int(limit)];
-        let rows = self.db.rows(By::Server, &PAGE, params).await?;
+        let rows = self.db.rows(By::Server, &[(&PAGE, params)]).await?;
         rows::all(&rows, rows::listed_prompt)
     }
 }

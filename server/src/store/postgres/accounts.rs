@@ -79,12 +79,12 @@ impl AdminStore for PostgresStore {
     }
 
     async fn accounts(&self) -> Result<Vec<(String, Timestamp)>> {
-        let rows = self.db.rows(By::Server, &ACCOUNTS, &[]).await?;
+        let rows = self.db.rows(By::Server, &[(&ACCOUNTS, &[])]).await?;
         rows.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect()
     }
 
     async fn keys(&self, account: Option<&str>) -> Result<Vec<KeyEntry>> {
-        let rows = self.db.rows(By::Server, &KEYS, &[&account]).await?;
+        let rows = self.db.rows(By::Server, &[(&KEYS, &[&account])]).await?;
         if account.is_some() && rows.is_empty() {
             return Err(StoreError::NotFound);
         }
@@ -97,7 +97,7 @@ impl AdminStore for PostgresStore {
 
     async fn revoke_key(&self, public_id: &str) -> Result<Option<KeyEntry>> {
         let params: Params<'_> = &[&public_id, &self.db.now()];
-        Ok(all(&self.db.rows(By::Server, &REVOKE, params).await?, entry)?.pop())
+        Ok(all(&self.db.rows(By::Server, &[(&REVOKE, params)]).await?, entry)?.pop())
     }
 
     async fn seed_first_key(&self, account: &str, key: &NewKey) -> Result<bool> {
@@ -106,13 +106,13 @@ impl AdminStore for PostgresStore {
 
     async fn settings(&self) -> Result<BTreeMap<String, Vec<u8>>> {
         let setting = |row: &Row| Ok((column(row, "name")?, column(row, "value")?));
-        self.db.rows(By::Server, &SETTINGS, &[]).await?.iter().map(setting).collect()
+        self.db.rows(By::Server, &[(&SETTINGS, &[])]).await?.iter().map(setting).collect()
     }
 
     async fn set(&self, name: &str, value: &[u8], replace: Replace<'_>) -> Result<Vec<u8>> {
         let only = if let Replace::Only(value) = replace { Some(value) } else { None };
         let params: Params<'_> = &[&name, &value, &only, &(replace == Replace::Any)];
-        column(one(&self.db.rows(By::Server, &SET, params).await?)?, "value")
+        column(one(&self.db.rows(By::Server, &[(&SET, params)]).await?)?, "value")
     }
 }
 
@@ -135,7 +135,7 @@ impl PostgresStore {
             (&GENERAL, &[&account, &vault, &now]),
         ];
         match key {
-            None => column(one(&self.db.transaction(None, steps).await?)?, 0),
+            None => column(one(&self.db.rows(By::Server, steps).await?)?, 0),
             Some(key) => self.create_in(steps, name, key, account.filter(|_| first)).await,
         }
     }
@@ -159,7 +159,7 @@ impl PostgresStore {
             &key.name.as_deref(),
         ];
         let steps = [steps, &[(&CREATE, params), (&IS_SAME, &params[..5])]].concat();
-        column(one(&self.db.transaction(None, &steps).await?)?, 0)
+        column(one(&self.db.rows(By::Server, &steps).await?)?, 0)
     }
 }
 

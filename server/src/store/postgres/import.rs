@@ -14,7 +14,7 @@ use super::db::Db;
 use super::keys::CONFIRM;
 use super::memberships::{ADD, NO_PINS};
 use super::rows::{self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, VAULT_COLUMNS, column, int, one};
-use super::send::{LOCK_ACCOUNT, Step, Values, refs};
+use super::send::{By, LOCK_ACCOUNT, Step, Values, refs};
 use super::vaults::{self, new_vault};
 use crate::domain::{
     AccountData, AccountId, Caller, PromptInputs, PromptRecord, VaultRecord, VaultVisibility,
@@ -115,12 +115,12 @@ pub(super) async fn import(
     let params: Vec<_> = sent.iter().map(|(_, values)| refs(values)).collect();
     let steps = sent.iter().zip(&params);
     let steps: Vec<Step<'_>> = steps.map(|((one, _), params)| (*one, &params[..])).collect();
-    db.row_of_steps(caller, Some(db.long_limit), &steps).await.map(drop)
+    db.row_of_steps(By::LongWrite(caller, db.long_limit), &steps).await.map(drop)
 }
 
 /// So many new ids.
 pub(super) async fn new_ids(db: &Db, sequence: &str, count: i64) -> Result<Vec<i64>> {
-    let rows = db.transaction(Some(db.long_limit), &[(&IDS, &[&sequence, &count])]).await?;
+    let rows = db.rows(By::Server, &[(&IDS, &[&sequence, &count])]).await?;
     column(one(&rows)?, 0)
 }
 
@@ -173,7 +173,8 @@ impl PostgresStore {
         vault: &VaultRecord,
     ) -> Result<VaultRecord> {
         let is_long = vault.prompt_count > LONG_WRITE_PROMPTS.unsigned_abs();
-        let limit = is_long.then_some(self.db.long_limit);
+        let long = By::LongWrite(caller, self.db.long_limit);
+        let by = if is_long { long } else { By::Caller(caller) };
         let count = i64::try_from(vault.prompt_count).unwrap_or(i64::MAX);
         // More may be added before they are copied.
         let prompts = new_ids(&self.db, "prompt_id_seq", count + count / 8 + 64).await?;
@@ -189,7 +190,7 @@ impl PostgresStore {
             (&ADD, &[&id, &prompts, &NO_PINS, &true]),
             (&FINISH, &[&id, &prompts, &count]),
         ];
-        let row = self.db.row_of_steps(caller, limit, &steps).await?;
+        let row = self.db.row_of_steps(by, &steps).await?;
         rows::vault(&row)?.ok_or(StoreError::TooManyVaults)
     }
 }

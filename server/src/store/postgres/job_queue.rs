@@ -167,13 +167,13 @@ impl JobQueue for PostgresStore {
             let now = self.db.now();
             let until = after(now, lease);
             let params: Params<'_> = &[&now, &until, &turn.after.0, &except];
-            let next = self.db.rows(By::Server, &NEXT, params).await?;
+            let next = self.db.rows(By::Server, &[(&NEXT, params)]).await?;
             let Some(next) = next.first() else { return Ok(None) };
             let (account, due_at): (i64, _) =
                 (column(next, "account_id")?, column(next, "due_at")?);
             let (name, fence) = (column::<&[u8]>(next, "name_digest")?, random_id());
             let params: Params<'_> = &[&account, &name, &fence, &until, &now];
-            let rows = self.db.rows(By::Server, &CLAIM, params).await?;
+            let rows = self.db.rows(By::Server, &[(&CLAIM, params)]).await?;
             let Some(row) = rows.first() else { continue };
             let lease = Lease { job: job_key(row)?, fence: fence.as_u128() };
             let error = match first_job(&rows) {

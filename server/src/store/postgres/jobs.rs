@@ -157,7 +157,7 @@ impl JobStore for PostgresStore {
         let names = vec![JobKey::name_digest(&job.client_job_id).to_vec()];
         let (ever, now) = (Timestamp::MAX, self.db.now());
         let params: Params<'_> = &[&job.account.0, &names, &ever, &now, &reason];
-        first_job(&self.db.rows(By::Server, &LOST, params).await?)
+        first_job(&self.db.rows(By::Server, &[(&LOST, params)]).await?)
     }
 
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord> {
@@ -174,7 +174,7 @@ impl JobStore for PostgresStore {
     ) -> Result<Vec<JobRecord>> {
         let name = before.map(JobKey::name_digest);
         let params: Params<'_> = &[&name.as_ref().map(|name| &name[..]), &int(limit)];
-        let rows = self.db.rows(By::List(caller, limit), &LIST, params).await?;
+        let rows = self.db.rows(By::List(caller, limit), &[(&LIST, params)]).await?;
         let begins = rows.first().map_or(Ok(false), |row| column(row, "begins"))?;
         if before.is_some() && !begins {
             return Err(StoreError::NotFound);
@@ -196,7 +196,7 @@ pub(super) async fn rows_of_job(
 ) -> Result<Vec<Row>> {
     let name = &JobKey::name_digest(&job.client_job_id)[..];
     let params = [&[&job.account.0 as _, &name as _], params].concat();
-    db.rows(By::Server, statement, &params).await
+    db.rows(By::Server, &[(statement, &params)]).await
 }
 
 /// Changes the jobs that `search` finds until this time, account by account. `change` has account,
@@ -208,7 +208,7 @@ pub(super) async fn change_found(
     until: Timestamp,
     params: Params<'_>,
 ) -> Result<Vec<Row>> {
-    let found = db.rows(By::Server, search, &[&until, &int(JOBS_AT_ONCE)]).await?;
+    let found = db.rows(By::Server, &[(search, &[&until, &int(JOBS_AT_ONCE)])]).await?;
     let mut accounts: BTreeMap<i64, Vec<&[u8]>> = BTreeMap::new();
     for row in &found {
         let names = accounts.entry(column(row, "account_id")?).or_default();
@@ -217,7 +217,7 @@ pub(super) async fn change_found(
     let mut changed = Vec::new();
     for (account, names) in &accounts {
         let params = [&[account as _, names as _, &until as _], params].concat();
-        changed.extend(db.rows(By::Server, change, &params).await?);
+        changed.extend(db.rows(By::Server, &[(change, &params)]).await?);
     }
     Ok(changed)
 }

@@ -74,7 +74,7 @@ impl KeyStore for PostgresStore {
         if let Some(cached) = self.cached_key(public_id, digest) {
             return Ok(Some(cached));
         }
-        let rows = self.db.rows(By::LookUp, &FIND, &[&public_id]).await?;
+        let rows = self.db.rows(By::LookUp, &[(&FIND, &[&public_id])]).await?;
         let record = all(&rows, key_record)?.pop();
         if let Some(record) = record.as_ref().filter(|record| !record.is_revoked())
             // Of a key that is there, the last use is known too.
@@ -101,7 +101,7 @@ impl KeyStore for PostgresStore {
         tokio::spawn(async move {
             let (account, id) = (cached.record.account.0, cached.record.id.0);
             let params: Params<'_> = &[&account, &id, &now, &recently];
-            if let Err(error) = db.rows(By::Server, &USED, params).await {
+            if let Err(error) = db.rows(By::Server, &[(&USED, params)]).await {
                 let error = error_chain(&error);
                 tracing::debug!(error, "the last use of a key is not recorded");
             }
@@ -128,7 +128,7 @@ impl KeyStore for PostgresStore {
             &self.db.now(),
         ];
         let steps = [(&LOCK_ACCOUNT, &[][..]), (&CREATE, params)];
-        let row = self.db.row_of_steps(caller, None, &steps).await?;
+        let row = self.db.row_of_steps(By::Caller(caller), &steps).await?;
         match key_record(&row)? {
             Some(key) => Ok(key),
             None if column(&row, "below_limit")? => Err(StoreError::KeyTaken),
@@ -137,7 +137,7 @@ impl KeyStore for PostgresStore {
     }
 
     async fn api_keys(&self, caller: &Caller) -> Result<Vec<KeyRecord>> {
-        all(&self.db.rows(By::Caller(caller), &LIST, &[]).await?, key_record)
+        all(&self.db.rows(By::Caller(caller), &[(&LIST, &[])]).await?, key_record)
     }
 
     async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<KeyRecord> {

@@ -118,7 +118,7 @@ pub(super) async fn read_page(
         (Some(vault), None) => (&IN_VAULT, &[&before, &rows_max, vault]),
         (Some(vault), Some(kind)) => (&OF_KIND_IN_VAULT, &[&before, &rows_max, vault, kind]),
     };
-    let rows = db.rows(By::List(&caller, limit + 1), statement, params).await?;
+    let rows = db.rows(By::List(&caller, limit + 1), &[(statement, params)]).await?;
     if let Some(row) = rows.first().filter(|_| vault.is_some()) {
         column::<Option<i64>>(row, "vault")?.ok_or(StoreError::UnknownVault)?;
     }
@@ -145,7 +145,7 @@ pub(super) async fn small_vault(
     (caller, vault): (Caller, VaultId),
     equal: Vec<()>,
 ) -> Result<Vec<Option<Arc<[ListedPrompt]>>>> {
-    let rows = db.rows(By::List(&caller, ROWS_MAX), &SMALL_VAULT, &[&vault.get()]).await?;
+    let rows = db.rows(By::List(&caller, ROWS_MAX), &[(&SMALL_VAULT, &[&vault.get()])]).await?;
     let first = rows.first().ok_or(StoreError::NotFound)?;
     column::<Option<i64>>(first, "vault")?.ok_or(StoreError::NotFound)?;
     let small = all(&rows, listed_prompt)?.into();
@@ -183,7 +183,7 @@ async fn members(db: &Db, caller: &Caller, vault: VaultId) -> Result<Vec<Member>
 /// The prompts of a batch as they are now. One that was deleted meanwhile is left out.
 async fn listed_prompts(db: &Db, caller: &Caller, batch: &[Member]) -> Result<Vec<ListedPrompt>> {
     let ids: Vec<_> = batch.iter().map(|(_, prompt, _)| prompt.get()).collect();
-    let rows = db.rows(By::List(caller, ids.len()), &GET, &[&ids]).await?;
+    let rows = db.rows(By::List(caller, ids.len()), &[(&GET, &[&ids])]).await?;
     let prompts = all(&rows, |row| Ok(prompt(row)?.map(|prompt| (prompt.id, prompt))))?;
     let prompts = HashMap::<_, _>::from_iter(prompts);
     let listed = batch.iter().filter_map(|(membership, prompt, pinned)| {

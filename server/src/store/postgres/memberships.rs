@@ -9,7 +9,7 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::prompt_changes::LOCK_VAULTS;
 use super::rows::{CALLER, KEY_IS_VALID, NEW_MEMBER, column, found};
-use super::send::{Params, Step};
+use super::send::{By, Params, Step};
 use super::{PostgresStore, listing};
 use crate::domain::{Caller, Membership};
 use crate::store::{Contents, MembershipStore, Moved, Result, StoreError};
@@ -153,7 +153,7 @@ impl MembershipStore for PostgresStore {
         let vaults = vec![at.vault.get(), to.get()];
         let steps: [Step<'_>; 2] =
             [(&LOCK_VAULTS, &[&vaults]), (&MOVE, &[&vaults[0], &at.id.get(), &vaults[1]])];
-        let row = self.db.row_of_steps(caller, None, &steps).await?;
+        let row = self.db.row_of_steps(By::Caller(caller), &steps).await?;
         if !column::<bool>(&row, "present")? {
             return Err(StoreError::NotFound);
         }

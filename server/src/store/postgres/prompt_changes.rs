@@ -8,7 +8,7 @@ use tokio_postgres::types::Json;
 
 use super::PostgresStore;
 use super::rows::{self, CALLER, INTO_TARGET, KEY_IS_VALID, PROMPT_COLUMNS, column, int, later};
-use super::send::{Params, Step};
+use super::send::{By, Params, Step};
 use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
 use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::{Result, StoreError};
@@ -119,7 +119,7 @@ impl PostgresStore {
         let steps: [Step<'_>; 3] =
             [(&LOCK_VAULTS, &[&vaults]), (&LOCK_PROMPT, &[&id]), (&UPDATE, params)];
         let steps = &steps[usize::from(vaults.is_empty())..];
-        let row = self.db.row_of_steps(caller, None, steps).await?;
+        let row = self.db.row_of_steps(By::Caller(caller), steps).await?;
         if let Some(mut prompt) = rows::prompt(&row)? {
             // It was read before the membership was added.
             if let Some(vault) = *vault

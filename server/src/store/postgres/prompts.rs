@@ -140,7 +140,7 @@ pub(super) async fn read(
     caller: Caller,
     ids: Vec<i64>,
 ) -> Result<Vec<Option<SharedPrompt>>> {
-    let rows = db.rows(By::Caller(&caller), &GET, &[&ids]).await?;
+    let rows = db.rows(By::Caller(&caller), &[(&GET, &[&ids])]).await?;
     let prompts = rows::all(&rows, rows::prompt)?;
     let find = |id| prompts.iter().find(|prompt| prompt.id.get() == id).cloned();
     Ok(ids.into_iter().map(find).collect())
@@ -156,7 +156,7 @@ pub(super) async fn create(
         [one] => (&CREATE, values_of_one(one, db.now())),
         all => (&CREATE_MANY, values_of_all(all, db.now())),
     };
-    let rows = db.rows(By::Caller(&caller), statement, &refs(&values)).await?;
+    let rows = db.rows(By::Caller(&caller), &[(statement, &refs(&values))]).await?;
     let mut created = rows.iter().map(created).collect::<Result<Vec<_>>>()?;
     created.sort_unstable();
     Ok(created)

@@ -105,7 +105,7 @@ impl SearchStore for PostgresStore {
                 (&TEXTS_OF_KIND_IN_VAULT, &[&before, &most, &unfiled, vault, kind])
             }
         };
-        let rows = self.db.rows(By::Caller(caller), statement, params).await?;
+        let rows = self.db.rows(By::Caller(caller), &[(statement, params)]).await?;
         if let Some(row) = rows.first().filter(|_| vault.is_some()) {
             column::<Option<i64>>(row, "vault")?.ok_or(StoreError::UnknownVault)?;
         }
@@ -131,7 +131,7 @@ impl SearchStore for PostgresStore {
     ) -> Result<Vec<VaultPromptId>> {
         let ids: Vec<_> = prompts.iter().map(|id| id.get()).collect();
         let params: Params<'_> = &[&vault.get(), &ids];
-        let rows = self.db.rows(By::Caller(caller), &MEMBERSHIPS, params).await?;
+        let rows = self.db.rows(By::Caller(caller), &[(&MEMBERSHIPS, params)]).await?;
         all(&rows, |row| Ok(column::<Option<i64>>(row, 0)?.map(VaultPromptId::new)))
     }
 }

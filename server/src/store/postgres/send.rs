@@ -41,6 +41,9 @@ pub(super) enum By<'a> {
     Caller(&'a Caller),
     /// The same, for a statement that returns this many rows at most.
     List(&'a Caller, usize),
+    /// The same, for a long write, which may take so long, and has a part of the connections of its
+    /// own.
+    LongWrite(&'a Caller, Duration),
 }
 
 /// Values of a statement's parameters.
@@ -56,37 +59,42 @@ pub(super) fn refs<'a>(values: &'a Values<'_>) -> Vec<&'a (dyn ToSql + Sync)> {
     values.iter().map(|value| &**value as _).collect()
 }
 
-/// The parameters of a caller's statement: the account, the key, and then its own.
-fn of_caller<'a>(caller: &'a Caller, params: Params<'a>) -> Vec<&'a (dyn ToSql + Sync)> {
-    [&[&caller.account.0 as _, &caller.key.0 as _], params].concat()
-}
-
 impl Db {
-    /// All rows of a statement, when the server has committed.
+    /// The rows of the last of these statements, when the server has committed. Several are one
+    /// transaction, which runs again after a conflict. All is sent at once, so that it costs one
+    /// round trip. Each statement sees what was committed before it began, so what the first one
+    /// locks does not change under the next ones.
     ///
     /// # Errors
-    /// [`StoreError::KeyRevoked`] if it is a caller's and returns no row.
-    pub(super) async fn rows(
-        &self,
-        by: By<'_>,
-        statement: &Statement,
-        params: Params<'_>,
-    ) -> Result<Vec<Row>> {
+    /// [`StoreError::KeyRevoked`] if they are a caller's and return no row, and
+    /// [`StoreError::TooLarge`] if a long write takes longer than it may.
+    pub(super) async fn rows(&self, by: By<'_>, steps: &[Step<'_>]) -> Result<Vec<Row>> {
+        let (caller, long) = match by {
+            By::Caller(caller) | By::List(caller, _) => (Some(caller), None),
+            By::LongWrite(caller, long) => (Some(caller), Some(long)),
+            By::Server | By::LookUp => (None, None),
+        };
+        let whole = Statement {
+            name: steps.last().map_or("", |(last, _)| last.name),
+            sql: "",
+            idempotent: steps.iter().all(|(statement, _)| statement.idempotent),
+            shared: matches!(steps, [(alone, _)] if alone.shared) && long.is_none(),
+            writes: steps.iter().any(|(statement, _)| statement.writes),
+        };
         let _permit = match by {
             By::LookUp => Some(permit(&self.look_ups, Client::Server, 1).await?),
             // A pipelined one waits for nothing.
-            By::Caller(by) if !statement.shared => Some(permit(&self.steps, by.account, 1).await?),
+            By::Caller(by) if !whole.shared => Some(permit(&self.steps, by.account, 1).await?),
             By::List(by, rows_max) => Some(permit(&self.list_rows, by.account, rows_max).await?),
+            By::LongWrite(by, _) => Some(permit(&self.long_writes, by.account, 1).await?),
             By::Server | By::Caller(_) => None,
         };
-        let (params, is_callers) = match by {
-            By::Caller(caller) | By::List(caller, _) => (of_caller(caller, params), true),
-            By::Server | By::LookUp => (params.to_vec(), false),
-        };
-        let mut retry = Retry::new(statement, None);
+        let params: Vec<_> = steps.iter().map(|(_, own)| of_caller(caller, own)).collect();
+        let limit = long.map_or(self.limit, |long| long + STATEMENT_GRACE);
+        let mut retry = Retry::new(&whole, long);
         loop {
             let (own, shared);
-            let client: &DbClient = if statement.shared {
+            let client: &DbClient = if whole.shared {
                 shared = retry.connection(|| self.shared_client()).await?;
                 &shared.0
             } else {
@@ -95,13 +103,35 @@ impl Db {
             };
             let mut sent = false;
             let sending = async {
-                let prepared = client.prepared(statement).await?;
+                if let ([(alone, _)], [params], None) = (steps, &params[..], long) {
+                    let prepared = client.prepared(alone).await?;
+                    sent = true;
+                    return client.query(&prepared, params).await;
+                }
+                let mut prepared = Vec::with_capacity(steps.len());
+                for (statement, _) in steps {
+                    prepared.push(client.prepared(statement).await?);
+                }
                 sent = true;
-                client.query(&prepared, &params).await
+                let begin = begin(long);
+                let queries = prepared.iter().zip(&params);
+                let queries = queries.map(|(one, params)| client.query(one, params));
+                // After a statement that fails, the others are refused, and the commit is a rollback.
+                let (begin, end) = (client.batch_execute(&begin), client.batch_execute("COMMIT"));
+                let all = Box::pin(join3(begin, join_all(queries), end));
+                let (begun, answers, ended) = all.await;
+                begun?;
+                let last = answers.into_iter().collect::<Result<Vec<_>, _>>()?.pop();
+                ended.map(|()| last.unwrap_or_default())
             };
-            match retry.answer(client, self.limit, sending).await? {
-                Ok(rows) if is_callers && rows.is_empty() => return Err(StoreError::KeyRevoked),
+            match retry.answer(client, limit, sending).await? {
+                Ok(rows) if caller.is_some() && rows.is_empty() => {
+                    return Err(StoreError::KeyRevoked);
+                }
                 Ok(rows) => return Ok(rows),
+                Err(error) if long.is_some() && error.code() == Some(&SqlState::QUERY_CANCELED) => {
+                    return Err(StoreError::TooLarge);
+                }
                 Err(error) => retry.after(client, error, sent).await?,
             }
             self.pool.retain(|client, _| client.is_usable());
@@ -115,80 +145,24 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Row> {
-        let rows = self.rows(By::Caller(caller), statement, params).await?;
+        let rows = self.rows(By::Caller(caller), &[(statement, params)]).await?;
         rows.into_iter().next().ok_or(StoreError::KeyRevoked)
     }
 
-    /// The first row of the last of a caller's statements, which are one transaction. The first
-    /// parameters of each are the account and the key.
-    ///
-    /// With a limit it is a long write, which may take so long, and has a part of the connections
-    /// of its own. It fails with [`StoreError::TooLarge`] if it takes longer.
-    pub(super) async fn row_of_steps(
-        &self,
-        caller: &Caller,
-        long: Option<Duration>,
-        steps: &[Step<'_>],
-    ) -> Result<Row> {
-        let quota = if long.is_none() { &self.steps } else { &self.long_writes };
-        let _permit = permit(quota, caller.account, 1).await?;
-        let params: Vec<_> = steps.iter().map(|(_, own)| of_caller(caller, own)).collect();
-        let steps = steps.iter().zip(&params).map(|((statement, _), all)| (*statement, &all[..]));
-        let last = self.transaction(long, &steps.collect::<Vec<_>>()).await?;
-        last.into_iter().next().ok_or(StoreError::KeyRevoked)
+    /// The first row of the last of a caller's statements.
+    pub(super) async fn row_of_steps(&self, by: By<'_>, steps: &[Step<'_>]) -> Result<Row> {
+        self.rows(by, steps).await?.into_iter().next().ok_or(StoreError::KeyRevoked)
     }
+}
 
-    /// The rows of the last of several statements, which are one transaction. It runs again after a
-    /// conflict. All is sent at once, so that it costs one round trip. Each statement sees what was
-    /// committed before it began, so what the first one locks does not change under the next ones.
-    pub(super) async fn transaction(
-        &self,
-        long: Option<Duration>,
-        steps: &[Step<'_>],
-    ) -> Result<Vec<Row>> {
-        let whole = Statement {
-            name: steps.last().map_or("", |(last, _)| last.name),
-            sql: "",
-            idempotent: steps.iter().all(|(statement, _)| statement.idempotent),
-            shared: false,
-            writes: steps.iter().any(|(statement, _)| statement.writes),
-        };
-        let set = |long: Duration| {
-            format!("BEGIN; SET LOCAL statement_timeout = {}", long.as_millis().max(1))
-        };
-        let begin = long.map_or_else(|| "BEGIN".to_owned(), set);
-        let limit = long.map_or(self.limit, |long| long + STATEMENT_GRACE);
-        let mut retry = Retry::new(&whole, long);
-        loop {
-            let client = retry.connection(|| self.pool.get()).await?;
-            let mut sent = false;
-            let sending = async {
-                let mut prepared = Vec::with_capacity(steps.len());
-                for (statement, _) in steps {
-                    prepared.push(client.prepared(statement).await?);
-                }
-                sent = true;
-                let queries = prepared.iter().zip(steps);
-                let queries = queries.map(|(one, (_, params))| client.query(one, params));
-                // After a statement that fails, the others are refused, and the commit is a rollback.
-                let (begun, answers, ended) = join3(
-                    client.batch_execute(&begin),
-                    join_all(queries),
-                    client.batch_execute("COMMIT"),
-                )
-                .await;
-                begun?;
-                let last = answers.into_iter().collect::<Result<Vec<_>, _>>()?.pop();
-                ended.map(|()| last.unwrap_or_default())
-            };
-            match retry.answer(&client, limit, sending).await? {
-                Ok(rows) => return Ok(rows),
-                Err(error) if long.is_some() && error.code() == Some(&SqlState::QUERY_CANCELED) => {
-                    return Err(StoreError::TooLarge);
-                }
-                Err(error) => retry.after(&client, error, sent).await?,
-            }
-            self.pool.retain(|client, _| client.is_usable());
-        }
-    }
+/// The parameters of a statement: its own, and of a caller's before them the account and the key.
+fn of_caller<'a>(caller: Option<&'a Caller>, own: Params<'a>) -> Vec<&'a (dyn ToSql + Sync)> {
+    let first = caller.map(|caller| [&caller.account.0 as _, &caller.key.0 as _]);
+    first.into_iter().flatten().chain(own.iter().copied()).collect()
+}
+
+fn begin(long: Option<Duration>) -> String {
+    let set =
+        |long: Duration| format!("; SET LOCAL statement_timeout = {}", long.as_millis().max(1));
+    format!("BEGIN{}", long.map(set).unwrap_or_default())
 }

@@ -90,7 +90,7 @@ impl SessionStore for PostgresStore {
         let now = self.db.now();
         let expires_at = after(now, SIGN_IN_CODE_LIFETIME);
         let params: Params<'_> = &[&account, &&digest[..], &now, &expires_at];
-        found(one(&self.db.rows(By::Server, &CODE, params).await?)?)
+        found(one(&self.db.rows(By::Server, &[(&CODE, params)]).await?)?)
     }
 
     async fn sign_in(
@@ -103,20 +103,20 @@ impl SessionStore for PostgresStore {
         let now = self.db.now();
         let params: Params<'_> =
             &[&&code[..], &&session[..], &now, &after(now, SESSION_MAX), &public_id, &browser];
-        Ok(all(&self.db.rows(By::Server, &SIGN_IN, params).await?, session_record)?.pop())
+        Ok(all(&self.db.rows(By::Server, &[(&SIGN_IN, params)]).await?, session_record)?.pop())
     }
 
     async fn find_session(&self, digest: [u8; 32]) -> Result<Option<SessionRecord>> {
         let now = self.db.now();
         let (idle, seen) = (before(now, SESSION_IDLE), before(now, LAST_USE_PRECISION));
         let params: Params<'_> = &[&&digest[..], &now, &idle, &seen];
-        Ok(all(&self.db.rows(By::LookUp, &FIND, params).await?, session_record)?.pop())
+        Ok(all(&self.db.rows(By::LookUp, &[(&FIND, params)]).await?, session_record)?.pop())
     }
 
     async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionRecord>> {
         let now = self.db.now();
         let params: Params<'_> = &[&now, &before(now, SESSION_IDLE)];
-        let rows = self.db.rows(By::Caller(caller), &LIST, params).await?;
+        let rows = self.db.rows(By::Caller(caller), &[(&LIST, params)]).await?;
         all(&rows, session_record)
     }
 

@@ -106,7 +106,7 @@ impl VaultStore for PostgresStore {
     async fn vaults(&self, caller: &Caller) -> Result<Vec<VaultRecord>> {
         // An account has two lists at once.
         let by = By::List(caller, LIST_ROWS_PER_ACCOUNT / 2);
-        let mut vaults = rows::all(&self.db.rows(by, &LIST, &[]).await?, rows::vault)?;
+        let mut vaults = rows::all(&self.db.rows(by, &[(&LIST, &[])]).await?, rows::vault)?;
         // By time before id: of two vaults created concurrently, the one with the lesser
         // id may have the later time.
         vaults.sort_unstable_by_key(|vault| Reverse((vault.created_at, vault.id)));
@@ -115,14 +115,14 @@ impl VaultStore for PostgresStore {
 
     async fn newest_vaults(&self, caller: &Caller, limit: usize) -> Result<Vec<VaultRecord>> {
         let by = By::List(caller, limit);
-        rows::all(&self.db.rows(by, &NEWEST, &[&int(limit)]).await?, rows::vault)
+        rows::all(&self.db.rows(by, &[(&NEWEST, &[&int(limit)])]).await?, rows::vault)
     }
 
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord> {
         let new = new.record(self.db.now());
         let values = new_vault(&new, self.vaults_max, None);
         let steps = [(&LOCK_ACCOUNT, &[][..]), (&CREATE, &refs(&values))];
-        let row = self.db.row_of_steps(caller, None, &steps).await?;
+        let row = self.db.row_of_steps(By::Caller(caller), &steps).await?;
         rows::vault(&row)?.ok_or(StoreError::TooManyVaults)
     }
 
@@ -171,8 +171,8 @@ impl VaultStore for PostgresStore {
         }
         // It is large, or another request has deleted it.
         let any_size: Params<'_> = &[&id, &None::<i64>];
-        let long = Some(self.db.long_limit);
-        found(&self.db.row_of_steps(caller, long, &[(&DELETE, any_size)]).await?)
+        let long = By::LongWrite(caller, self.db.long_limit);
+        found(&self.db.row_of_steps(long, &[(&DELETE, any_size)]).await?)
     }
 
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {

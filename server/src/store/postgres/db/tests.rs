@@ -108,13 +108,14 @@ async fn each_class_of_error_is_retried_as_it_should_be() {
         (&WRITING, 3, "25006", ok, 3),
     ] {
         db.exclusive().await.unwrap().batch_execute("ALTER SEQUENCE calls RESTART").await.unwrap();
-        let found = match db.rows(By::Server, statement, &[&i64::from(until), &condition]).await {
-            Ok(_) => ok,
-            Err(StoreError::Unavailable(_)) => unavailable,
-            Err(StoreError::OutcomeUnknown(_)) => unknown,
-            Err(_) => broken,
-        };
-        let counted: i64 = db.rows(By::Server, &CALLS, &[]).await.unwrap()[0].get(0);
+        let found =
+            match db.rows(By::Server, &[(statement, &[&i64::from(until), &condition])]).await {
+                Ok(_) => ok,
+                Err(StoreError::Unavailable(_)) => unavailable,
+                Err(StoreError::OutcomeUnknown(_)) => unknown,
+                Err(_) => broken,
+            };
+        let counted: i64 = db.rows(By::Server, &[(&CALLS, &[])]).await.unwrap()[0].get(0);
         assert_eq!((found, counted), (outcome, calls), "{} {condition}", statement.name);
     }
 }
@@ -122,7 +123,8 @@ async fn each_class_of_error_is_retried_as_it_should_be() {
 #[tokio::test]
 async fn a_statement_is_prepared_again_when_the_schema_changed_or_the_session_was_reset() {
     let (db, _database) = db("pool_max_conns=16").await;
-    let columns = async || db.rows(By::Server, &SETTINGS, &[]).await.unwrap()[0].columns().len();
+    let columns =
+        async || db.rows(By::Server, &[(&SETTINGS, &[])]).await.unwrap()[0].columns().len();
     let mut held = Vec::new();
     // On more connections than there are attempts.
     for _ in 0..11 {
@@ -155,7 +157,7 @@ async fn connections_that_all_broke_while_idle_fail_no_statement() {
              WHERE datname = '{name}' AND backend_type = 'client backend'"
         );
         assert!(number(&other, &kill).await >= 11);
-        db.rows(By::Server, &PING, &[]).await.unwrap();
+        db.rows(By::Server, &[(&PING, &[])]).await.unwrap();
         drop(db.exclusive().await.unwrap());
     }
 }
@@ -167,7 +169,7 @@ async fn a_statement_that_takes_too_long_fails_and_is_cancelled_by_the_server_or
         Arc::make_mut(&mut db).limit = Duration::from_millis(limit);
         for statement in [&SLEEP, &SLEEP_WRITE] {
             let began = Instant::now();
-            let outcome = db.rows(By::Server, statement, &[&60.0_f64]).await;
+            let outcome = db.rows(By::Server, &[(statement, &[&60.0_f64])]).await;
             // The server says that it cancelled a statement; if we give up, a write may be done.
             let is_unknown = query.is_empty() && statement.writes;
             match outcome {
@@ -178,7 +180,7 @@ async fn a_statement_that_takes_too_long_fails_and_is_cancelled_by_the_server_or
             assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
             nothing_sleeps(&db).await;
         }
-        db.rows(By::Server, &PING, &[]).await.unwrap();
+        db.rows(By::Server, &[(&PING, &[])]).await.unwrap();
     }
 }
 
@@ -196,10 +198,11 @@ async fn a_statement_whose_caller_is_dropped_is_cancelled_and_delays_no_other() 
     let (db, _database) = db("pool_max_conns=3").await;
     let _held = db.exclusive().await.unwrap();
     let dropped =
-        timeout(Duration::from_millis(200), db.rows(By::Server, &SLEEP_WRITE, &[&20.0_f64])).await;
+        timeout(Duration::from_millis(200), db.rows(By::Server, &[(&SLEEP_WRITE, &[&20.0_f64])]))
+            .await;
     assert!(dropped.is_err());
     let began = Instant::now();
-    db.rows(By::Server, &QUICK_WRITE, &[]).await.unwrap();
+    db.rows(By::Server, &[(&QUICK_WRITE, &[])]).await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     nothing_sleeps(&db).await;
 }
@@ -209,11 +212,11 @@ async fn a_statement_without_a_connection_fails_within_seconds() {
     let (db, _database) = db("pool_max_conns=3").await;
     let _held = (db.exclusive().await.unwrap(), db.exclusive().await.unwrap());
     let began = Instant::now();
-    let outcome = db.rows(By::Server, &QUICK_WRITE, &[]).await;
+    let outcome = db.rows(By::Server, &[(&QUICK_WRITE, &[])]).await;
     assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     // Reads have connections of their own.
-    db.rows(By::Server, &QUICK, &[]).await.unwrap();
+    db.rows(By::Server, &[(&QUICK, &[])]).await.unwrap();
 }
 
 #[tokio::test]
@@ -227,7 +230,7 @@ async fn reads_and_pipelined_writes_share_a_few_connections_and_other_writes_non
         [(&READ, SHARED_CLIENTS_MAX), (&SHARED, SHARED_CLIENTS_MAX), (&OWN, 10)]
     {
         let rows =
-            try_join_all((0..10).map(|_| db.rows(By::Server, statement, &[]))).await.unwrap();
+            try_join_all((0..10).map(|_| db.rows(By::Server, &[(statement, &[])]))).await.unwrap();
         let pids: HashSet<i32> = rows.iter().map(|rows| rows[0].get(0)).collect();
         assert_eq!(pids.len(), expected, "{}", statement.name);
     }
@@ -241,7 +244,7 @@ async fn the_outcome_of_a_lost_write_stays_unknown_while_there_is_no_connection_
     let refuse = format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", name(&database));
     other.exclusive().await.unwrap().batch_execute(&refuse).await.unwrap();
     for is_lost in [true, false] {
-        let outcome = db.rows(By::Server, &IDEMPOTENT, &[&1000_i64, &"lost"]).await;
+        let outcome = db.rows(By::Server, &[(&IDEMPOTENT, &[&1000_i64, &"lost"])]).await;
         let is_unknown = matches!(outcome, Err(StoreError::OutcomeUnknown(_)));
         assert_eq!(is_unknown, is_lost, "{outcome:?}");
     }

@@ -33,10 +33,11 @@ async fn statements(store: &PostgresStore) -> [Result<(), StoreError>; 3] {
     let db = &store.db;
     let name = rand::random::<u64>().to_string();
     let params: Params<'_> = &[&name];
+    let write = [(&WRITE, params)];
     let (check, read, write) = tokio::join!(
         store.check(),
-        db.rows(By::Server, &READ, &[&"x"]),
-        db.rows(By::Server, &WRITE, params),
+        db.rows(By::Server, &[(&READ, &[&"x"])]),
+        db.rows(By::Server, &write),
     );
     [check, read.map(drop), write.map(drop)]
 }
@@ -94,7 +95,7 @@ async fn writes_go_on_within_half_a_second_of_the_promotion_of_a_standby() {
     let standby = primary.standby();
     let url = both(&primary, &standby);
     let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap();
-    store.db.rows(By::Server, &WRITE, &[&"before"]).await.unwrap();
+    store.db.rows(By::Server, &[(&WRITE, &[&"before"])]).await.unwrap();
     let (client, connection) = tokio_postgres::connect(standby.url(), NoTls).await.unwrap();
     tokio::spawn(connection);
     // The schema has arrived.
@@ -103,7 +104,7 @@ async fn writes_go_on_within_half_a_second_of_the_promotion_of_a_standby() {
     }
     primary.stop("immediate");
     let writing = tokio::spawn(async move {
-        while store.db.rows(By::Server, &WRITE, &[&"after"]).await.is_err() {}
+        while store.db.rows(By::Server, &[(&WRITE, &[&"after"])]).await.is_err() {}
         Instant::now()
     });
     client.execute("SELECT pg_promote()", &[]).await.unwrap();
@@ -126,7 +127,7 @@ async fn a_server_that_was_deposed_is_left_for_the_one_that_takes_writes() {
     other.db.exclusive().await.unwrap().batch_execute(&set).await.unwrap();
     let url = both(&first, &second);
     let store = PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap();
-    store.db.rows(By::Server, &WRITE, &[&"before"]).await.unwrap();
+    store.db.rows(By::Server, &[(&WRITE, &[&"before"])]).await.unwrap();
 
     let client = store.db.exclusive().await.unwrap();
     let depose = "ALTER SYSTEM SET default_transaction_read_only = on";
@@ -138,8 +139,8 @@ async fn a_server_that_was_deposed_is_left_for_the_one_that_takes_writes() {
     while read_only().await == "off" {
         tokio::task::yield_now().await;
     }
-    store.db.rows(By::Server, &WRITE, &[&"after-1"]).await.unwrap();
-    let found = other.db.rows(By::Server, &READ, &[&"after"]).await.unwrap();
+    store.db.rows(By::Server, &[(&WRITE, &[&"after-1"])]).await.unwrap();
+    let found = other.db.rows(By::Server, &[(&READ, &[&"after"])]).await.unwrap();
     assert_eq!(found.len(), 1, "the write went to the server that takes writes");
 }
 
@@ -158,7 +159,7 @@ async fn servers_that_want_more_connections_than_there_are_make_do_with_what_the
             running.spawn(async move {
                 for step in 0..10 {
                     let name = format!("{number}-{task}-{step}");
-                    store.db.rows(By::Server, &WRITE, &[&name]).await.unwrap();
+                    store.db.rows(By::Server, &[(&WRITE, &[&name])]).await.unwrap();
                 }
             });
         }

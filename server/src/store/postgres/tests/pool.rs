@@ -103,7 +103,8 @@ async fn long_writes_and_the_changes_of_one_account_have_a_share_of_the_connecti
         let tasks = (0..40).map(|number| {
             let (store, caller) = (store.clone(), by[number % by.len()].clone());
             let step = async move {
-                store.db.row_of_steps(&caller, long, &[(&SLEEP_OF_CALLER, &[&1.5_f64])]).await
+                let by = long.map_or(By::Caller(&caller), |long| By::LongWrite(&caller, long));
+                store.db.row_of_steps(by, &[(&SLEEP_OF_CALLER, &[&1.5_f64])]).await
             };
             tokio::spawn(step)
         });
@@ -127,7 +128,7 @@ async fn the_steps_of_one_request_share_its_time() {
     let began = Instant::now();
     let steps = time_budget::of_request(async {
         time_budget::spend(Duration::from_millis(8_500));
-        store.db.rows(By::Server, &SLEEP, &[&30.0_f64]).await
+        store.db.rows(By::Server, &[(&SLEEP, &[&30.0_f64])]).await
     });
     let outcome = steps.await;
     assert!(matches!(outcome, Err(StoreError::OutcomeUnknown(_))), "{outcome:?}");
@@ -138,7 +139,7 @@ async fn the_steps_of_one_request_share_its_time() {
 async fn few_unknown_keys_are_looked_up_at_once() {
     let (store, _database) = store().await;
     let look_ups =
-        join_all((0..4 * KEY_LOOKUPS_MAX).map(|_| store.db.rows(By::LookUp, &LOOK_UP, &[])));
+        join_all((0..4 * KEY_LOOKUPS_MAX).map(|_| store.db.rows(By::LookUp, &[(&LOOK_UP, &[])])));
     let watching = async {
         let mut most = 0;
         for _ in 0..20 {
