@@ -229,8 +229,8 @@ async fn reads_and_pipelined_writes_share_a_few_connections_and_other_writes_non
     for (statement, expected) in
         [(&READ, SHARED_CLIENTS_MAX), (&SHARED, SHARED_CLIENTS_MAX), (&OWN, 10)]
     {
-        let rows =
-            try_join_all((0..10).map(|_| db.rows(By::Server, &[(statement, &[])]))).await.unwrap();
+        let ten = (0..10).map(|_| async { db.rows(By::Server, &[(statement, &[])]).await });
+        let rows = try_join_all(ten).await.unwrap();
         let pids: HashSet<i32> = rows.iter().map(|rows| rows[0].get(0)).collect();
         assert_eq!(pids.len(), expected, "{}", statement.name);
     }
