@@ -14,7 +14,7 @@ use crate::limits::SHARED_CLIENTS_MAX;
 use crate::store::StoreError;
 use crate::store::postgres::retry::Retry;
 use crate::store::postgres::scratch::ScratchDatabase;
-use crate::store::postgres::send::{By, PING};
+use crate::store::postgres::send::{By, PING, Step};
 use crate::store::postgres::statement::Statement;
 use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
 
@@ -229,8 +229,8 @@ async fn reads_and_pipelined_writes_share_a_few_connections_and_other_writes_non
     for (statement, expected) in
         [(&READ, SHARED_CLIENTS_MAX), (&SHARED, SHARED_CLIENTS_MAX), (&OWN, 10)]
     {
-        let ten = (0..10).map(|_| async { db.rows(By::Server, &[(statement, &[])]).await });
-        let rows = try_join_all(ten).await.unwrap();
+        let step: [Step<'_>; 1] = [(statement, &[])];
+        let rows = try_join_all((0..10).map(|_| db.rows(By::Server, &step))).await.unwrap();
         let pids: HashSet<i32> = rows.iter().map(|rows| rows[0].get(0)).collect();
         assert_eq!(pids.len(), expected, "{}", statement.name);
     }
