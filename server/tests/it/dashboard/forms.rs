@@ -225,7 +225,7 @@ async fn the_model_of_a_prompt_cannot_be_removed_and_its_ratio_can() {
     assert!(browser.page("/prompts/1").await.contains("<bdi>4:3</bdi>"));
     assert_eq!(edit("title=t&prompt=p&modelId=local%2Fb&aspectRatio=").await, 303);
     let page = browser.page("/prompts/1").await;
-    assert!(page.contains("local/b") && !page.contains("4:3"), "{page}");
+    assert!(page.contains("local/b") && !page.contains("<bdi>4:3</bdi>"), "{page}");
 }
 
 #[tokio::test]
