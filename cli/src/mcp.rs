@@ -5,8 +5,9 @@ mod pictures;
 mod serve;
 mod tools;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use promptarium::{Client, Page, Prompt, VaultId};
 use rmcp::model::{
@@ -30,6 +31,8 @@ struct Library {
     /// The vault whose prompts are offered; otherwise the pinned ones.
     vault: Option<VaultId>,
     options: Mcp,
+    /// The pinned prompts of each vault, and when they were read.
+    pinned: Arc<tokio::sync::Mutex<HashMap<VaultId, (Instant, Vec<Prompt>)>>>,
     /// The addresses of pictures that were named to the client, which it may read.
     pictures: Arc<Mutex<HashSet<String>>>,
 }
@@ -41,7 +44,8 @@ const INSTRUCTIONS: &str = "A library of prompts. Its menu offers the pinned pro
 pub(crate) async fn run(client: &Client, options: Mcp) -> Result {
     let vault = find::vault_id(client, options.vault.as_deref()).await?;
     let http = options.http;
-    let library = Library { client: client.clone(), vault, options, pictures: Arc::default() };
+    let (client, pinned, pictures) = (client.clone(), Arc::default(), Arc::default());
+    let library = Library { client, vault, options, pinned, pictures };
     match http {
         Some(address) => serve::http(library, address).await,
         None => serve::stdio(library).await,

@@ -1,7 +1,9 @@
 //! The prompts that a client offers in its menu.
 
-use futures::{StreamExt as _, TryStreamExt as _, stream};
-use promptarium::{Page, Prompt, PromptId};
+use std::time::{Duration, Instant};
+
+use futures::{StreamExt as _, TryStreamExt as _};
+use promptarium::{Page, Prompt, PromptId, Vault};
 use rmcp::model::{
     ArgumentInfo, CompletionInfo, GetPromptResult, JsonObject, Prompt as Entry, PromptArgument,
     PromptMessage, Role,
@@ -17,6 +19,9 @@ use crate::find;
 const ANY: &str = "library";
 /// Prompts in one answer.
 const PAGE: u32 = 100;
+/// A vault with more prompts, whose list is long, is not read again for this long.
+const LARGE: u64 = 1_000;
+const FRESH: Duration = Duration::from_secs(60);
 /// Prompts that one completion looks at.
 const COMPLETED: usize = 2_000;
 
@@ -31,16 +36,25 @@ impl Library {
         if cursor.is_some() {
             return Err(Failure::new(USAGE, "the cursor is not one of this list"));
         }
-        let vaults = self.client.vaults().list().await?.into_iter();
-        let vaults: Vec<_> = vaults.filter(|vault| vault.prompt_count > 0).collect();
-        let members = stream::iter(vaults).map(|vault| self.client.vault(vault.id).list().send());
-        let members = members.buffered(4).try_collect::<Vec<_>>().await?.into_iter().flatten();
-        let pinned = members.filter(|member| member.is_pinned).map(|member| member.prompt);
-        let mut pinned: Vec<_> = pinned.collect();
+        // Held, so that requests at the same time read the vaults once.
+        let mut known = self.pinned.lock().await;
+        let mut vaults = self.client.vaults().list().await?;
+        vaults.retain(|vault| vault.prompt_count > 0);
+        known.retain(|id, _| vaults.iter().any(|vault| vault.id == *id));
+        for Vault { id, prompt_count, .. } in vaults {
+            let is_fresh =
+                |(read, _): &(Instant, _)| prompt_count > LARGE && read.elapsed() < FRESH;
+            if !known.get(&id).is_some_and(is_fresh) {
+                let members = self.client.vault(id).list().await?.into_iter();
+                let pinned = members.filter(|member| member.is_pinned).map(|member| member.prompt);
+                known.insert(id, (Instant::now(), pinned.collect()));
+            }
+        }
+        let mut pinned: Vec<_> = known.values().flat_map(|(_, prompts)| prompts.clone()).collect();
         pinned.sort_by_key(|prompt| prompt.id);
         pinned.dedup_by_key(|prompt| prompt.id);
-        let newest = if pinned.is_empty() { list.page().await?.items } else { pinned };
-        Ok(Page::new(newest, None))
+        let offered = if pinned.is_empty() { list.page().await?.items } else { pinned };
+        Ok(Page::new(offered, None))
     }
 
     /// The prompt of an entry, with its arguments filled in.
@@ -63,14 +77,15 @@ impl Library {
     }
 
     async fn named(&self, name: &str, arguments: &JsonObject) -> Result<Prompt> {
-        if name == ANY {
-            let title = arguments.get("title").map(text).unwrap_or_default();
-            return find::prompt(&self.client, &title).await;
+        let title = arguments.get("title").filter(|_| name == ANY).map(text);
+        // In a name of the menu the title in front of the id may have changed since.
+        match name.rsplit_once('-').and_then(|(_, id)| id.parse().ok()) {
+            Some(id) => {
+                let absent = || Failure::new(ABSENT, format!("there is no prompt \"{name}\""));
+                self.client.prompts().get_opt(PromptId::new(id)).await?.ok_or_else(absent)
+            }
+            None => find::prompt(&self.client, title.as_deref().unwrap_or(name)).await,
         }
-        // The title in front of the id may have changed since.
-        let absent = || Failure::new(ABSENT, format!("there is no prompt \"{name}\""));
-        let id = name.rsplit('-').next().and_then(|id| id.parse().ok()).ok_or_else(absent)?;
-        self.client.prompts().get_opt(PromptId::new(id)).await?.ok_or_else(absent)
     }
 
     /// Values for an argument of an entry: titles, or the default of a variable.

@@ -9,7 +9,6 @@ use promptarium_server::EmbeddedServer;
 use crate::program::Library;
 use crate::proxy::Proxy;
 
-const KILLS: u32 = 4;
 const PROMPTS: usize = 40;
 
 /// A library that is reached through the proxy.
@@ -38,15 +37,18 @@ fn killed_after(child: &mut Child, time: Duration) -> Option<ExitStatus> {
     None
 }
 
-/// Runs the command until it succeeds; the first runs are killed.
+/// Runs the command until it succeeds. `PROMPTARIUM_KILL_ROUNDS` is how many runs are killed; by
+/// default a few.
 fn until_it_succeeds(library: &Library, arguments: &[&str]) {
+    let rounds = std::env::var("PROMPTARIUM_KILL_ROUNDS").ok();
+    let rounds = rounds.map_or(4, |rounds| rounds.parse().expect("a number"));
     let mut kills = 0;
-    for _ in 0..100 {
+    for _ in 0..100 + 10 * rounds {
         let mut command = library.command(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let time = Duration::from_millis(fastrand::u64(50..1_500));
-        let patience = if kills < KILLS { time } else { Duration::from_secs(120) };
+        let patience = if kills < rounds { time } else { Duration::from_secs(120) };
         match killed_after(&mut child, patience) {
             None => kills += 1,
             Some(status) if status.success() => return,
