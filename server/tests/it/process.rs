@@ -44,7 +44,7 @@ async fn the_ready_line_is_json_and_the_log_has_one_line_per_request_and_no_secr
 
 #[tokio::test]
 async fn after_a_signal_a_request_in_flight_is_completed() {
-    let both = ["TERM", "INT"].map(async |signal| {
+    let all = ["TERM", "INT", "QUIT", "HUP"].map(async |signal| {
         let server = Running::start("").await;
         let mut idle = Connection::to(&server).await;
         let mut busy = Connection::to(&server).await;
@@ -59,7 +59,7 @@ async fn after_a_signal_a_request_in_flight_is_completed() {
         let ended = server.end().await;
         assert_eq!((ended.code, &*ended.stdout), (Some(0), ""), "{}", ended.stderr);
     });
-    join_all(both).await;
+    join_all(all).await;
 }
 
 #[tokio::test]
@@ -90,7 +90,7 @@ async fn nobody_waits_for_a_reader_of_the_log_that_has_stalled() {
 }
 
 #[tokio::test]
-async fn during_the_drain_delay_it_is_not_ready_and_a_second_signal_exits_with_130() {
+async fn during_the_drain_delay_it_is_not_ready_and_a_second_signal_but_sighup_exits_with_130() {
     let mut server = Running::start("--drain-delay 60").await;
     let health = format!("health --listen {}", server.root().strip_prefix("http://").unwrap());
     let health = async || output(program(&health)).await;
@@ -104,6 +104,8 @@ async fn during_the_drain_delay_it_is_not_ready_and_a_second_signal_exits_with_1
     server.event("stopping; another signal ends the program at once").await;
     let event = server.event("serving for the drain delay, while /readyz answers 503").await;
     assert_eq!(event["seconds"], 60);
+    // A closed terminal sends it twice, and systemd may send it after SIGTERM.
+    server.signal("HUP").await;
     let stopping = get(&server, "/readyz").await;
     assert_eq!((stopping.status, stopping.data()), (503, Value::Null));
     assert_eq!(get(&server, "/healthz").await.status, 200);
