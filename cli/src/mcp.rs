@@ -24,6 +24,9 @@ use crate::args::Mcp;
 use crate::failure::{Failure, Result};
 use crate::find;
 
+/// When the pinned prompts of a vault were read, and what they are.
+type Pinned = (Instant, Vec<Prompt>);
+
 /// The library as one client sees it.
 #[derive(Clone)]
 struct Library {
@@ -31,8 +34,8 @@ struct Library {
     /// The vault whose prompts are offered; otherwise the pinned ones.
     vault: Option<VaultId>,
     options: Mcp,
-    /// The pinned prompts of each vault, and when they were read.
-    pinned: Arc<tokio::sync::Mutex<HashMap<VaultId, (Instant, Vec<Prompt>)>>>,
+    /// Of each vault.
+    pinned: Arc<tokio::sync::Mutex<HashMap<VaultId, Pinned>>>,
     /// The addresses of pictures that were named to the client, which it may read.
     pictures: Arc<Mutex<HashSet<String>>>,
 }
