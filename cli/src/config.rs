@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::process::Command;
 use std::{env, fs};
 
@@ -125,6 +126,9 @@ fn base_url(address: &str) -> Result<String> {
 
 /// The key, typed without echo, or the first line of standard input.
 async fn ask_for_key(base_url: &str) -> Result<String> {
+    // The first poll takes the signal over, which would otherwise leave a terminal without echo.
+    let mut interrupt = pin!(tokio::signal::ctrl_c());
+    let _ = futures::poll!(&mut interrupt);
     // Before the question, so that nothing of a key that is pasted at once is shown or lost.
     let stty = |echo| Command::new("stty").arg(echo).status().is_ok_and(|it| it.success());
     let is_hidden = can_ask() && stty("-echo");
@@ -137,7 +141,7 @@ async fn ask_for_key(base_url: &str) -> Result<String> {
     });
     let read = tokio::select! {
         read = read => read.map_err(io::Error::other)?.map_err(Failure::from),
-        _ = tokio::signal::ctrl_c() => Err(Failure::new(INTERRUPTED, "interrupted")),
+        _ = interrupt => Err(Failure::new(INTERRUPTED, "interrupted")),
     };
     if is_hidden {
         stty("echo");
