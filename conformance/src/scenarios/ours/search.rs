@@ -12,7 +12,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "Words between quotation marks are found in this order only" },
     reference! { "prompts.search.now" ["PR-13", "PR-40"] ("S-84") now,
         "A search finds a prompt as it is now, at once after an update, and not after its delete" },
-    reference! { "prompts.search.own" ["PR-14"] ("S-84") [OtherAccount] own,
+    reference! { "prompts.search.own" ["PR-13", "PR-14"] ("S-84") [OtherAccount] own,
         "A search finds prompts of the caller only" },
     reference! { "prompts.search.filters" ["PR-15", "PR-16"] ("S-84", "S-57") filters,
         "vaultId and type narrow a search, and a vaultId of no vault is 400 naming it" },
