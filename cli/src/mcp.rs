@@ -32,10 +32,12 @@ struct Library {
     vault: Option<VaultId>,
     options: Mcp,
     /// The pinned prompts of each vault, and when they were read.
-    pinned: Arc<tokio::sync::Mutex<HashMap<VaultId, (Instant, Vec<Prompt>)>>>,
+    pinned: Arc<tokio::sync::Mutex<Pinned>>,
     /// The addresses of pictures that were named to the client, which it may read.
     pictures: Arc<Mutex<HashSet<String>>>,
 }
+
+type Pinned = HashMap<VaultId, (Instant, Vec<Prompt>)>;
 
 const INSTRUCTIONS: &str = "A library of prompts. Its menu offers the pinned prompts, or those of \
     one vault; the prompt \"library\" takes the title of any other. search_prompts finds prompts by \
