@@ -24,9 +24,6 @@ use crate::args::Mcp;
 use crate::failure::{Failure, Result};
 use crate::find;
 
-/// When the pinned prompts of a vault were read, and what they are.
-type Pinned = (Instant, Vec<Prompt>);
-
 /// The library as one client sees it.
 #[derive(Clone)]
 struct Library {
@@ -34,11 +31,13 @@ struct Library {
     /// The vault whose prompts are offered; otherwise the pinned ones.
     vault: Option<VaultId>,
     options: Mcp,
-    /// Of each vault.
-    pinned: Arc<tokio::sync::Mutex<HashMap<VaultId, Pinned>>>,
+    /// The pinned prompts of each vault, and when they were read.
+    pinned: Arc<tokio::sync::Mutex<Pinned>>,
     /// The addresses of pictures that were named to the client, which it may read.
     pictures: Arc<Mutex<HashSet<String>>>,
 }
+
+type Pinned = HashMap<VaultId, (Instant, Vec<Prompt>)>;
 
 const INSTRUCTIONS: &str = "A library of prompts. Its menu offers the pinned prompts, or those of \
     one vault; the prompt \"library\" takes the title of any other. search_prompts finds prompts by \
