@@ -1,6 +1,6 @@
 //! The file that a download is saved to.
 
-use std::fs::Metadata;
+use std::fs::{Metadata, TryLockError};
 use std::io::{self, ErrorKind, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -112,10 +112,33 @@ fn create(options: &std::fs::OpenOptions, place: &Path) -> io::Result<(std::fs::
     let open = |path: PathBuf| options.open(&path).map(|file| (file, path));
     let usual = partial(&name);
     remove_abandoned(&usual);
-    let (file, path) = open(usual).or_else(|_| open(partial(&uuid::Uuid::new_v4().to_string())))?;
-    // Where files cannot be locked, none is taken for abandoned.
+    if let Ok((file, path)) = open(usual)
+        // Where files cannot be locked, none is taken for abandoned.
+        && !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+        && is_at(&file, &path)
+    {
+        return Ok((file, path));
+    }
+    let (file, path) = open(partial(&uuid::Uuid::new_v4().to_string()))?;
     let _ = file.try_lock();
     Ok((file, path))
+}
+
+/// Whether the file still has this path: before it was locked, another download may have taken it for
+/// abandoned and removed it.
+fn is_at(file: &std::fs::File, path: &Path) -> bool {
+    let (Ok(file), Ok(found)) = (file.metadata(), std::fs::symlink_metadata(path)) else {
+        return false;
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        (file.dev(), file.ino()) == (found.dev(), found.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        file.len() == found.len()
+    }
 }
 
 /// Removes a file for the bytes whose program was killed: nobody has locked it.

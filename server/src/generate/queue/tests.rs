@@ -40,7 +40,8 @@ fn redirect(to: &str) -> ResponseTemplate {
 /// A provider that completes a request with three pictures, but so replies to a part of it:
 /// `submission`, `status`, `result` or `output`.
 async fn start(part: &'static str, given: ResponseTemplate) -> MockServer {
-    let server = MockServer::start().await;
+    // Not one of the pool, which late requests of another test may reach.
+    let server = MockServer::builder().start().await;
     let origin = server.uri();
     let respond = move |request: &wiremock::Request| {
         let (at, usual) = match request.url.path() {
