@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use http::Extensions;
 use tokio::net::TcpListener;
 
 use crate::api::openapi::{self, Document};
@@ -72,10 +73,12 @@ pub(crate) struct ServiceParts {
     pub(crate) provider: Option<Arc<dyn Provider>>,
     /// The store of files.
     pub(crate) blobs: Option<Blobs>,
-    /// Routes beside those of the API.
+    /// Routes beside those of the API, or in their place.
     pub(crate) routes: Vec<Route>,
     /// How pages fail, if there are pages.
     pub(crate) pages: Option<Pages>,
+    /// Makes what handlers of these routes share.
+    pub(crate) extensions: Option<fn() -> Extensions>,
     /// What happens around each request.
     pub(crate) middleware: Option<Arc<dyn Middleware>>,
 }
@@ -214,11 +217,11 @@ pub(crate) async fn start(
         large: large_outputs(),
         activity: Arc::default(),
     };
-    let [memory, public_memory, searches] = request_quotas(settings.memory_budget);
+    let [memory, public_memory] = request_quotas(settings.memory_budget);
     let listener = ListenerQuotas::default();
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = store.quotas();
-    quotas.extend([worker.large.clone(), public_memory.clone(), searches.clone()]);
+    quotas.extend([worker.large.clone(), public_memory.clone()]);
     quotas.push(listener.unread.clone());
     quotas.extend(painters.into_iter().chain(blobs.quota()));
     let workers = WorkerPool::start(&worker);
@@ -236,13 +239,12 @@ pub(crate) async fn start(
         assets,
         memory,
         public_memory,
-        searches,
         middleware: parts.middleware.unwrap_or_else(|| Arc::new(())),
-        extensions: parts.pages.map(|pages| (pages.extensions)()).unwrap_or_default(),
+        extensions: parts.extensions.map(|make| make()).unwrap_or_default(),
         draining: workers.drain(),
         openapi: Document::new(&openapi::document(Some(&public), &settings.model_namespace)),
     };
-    let routes = Routes::new([routes::table(), parts.routes].concat())?;
+    let routes = Routes::new([parts.routes, routes::table()].concat())?;
     let app = Arc::new(ApiService { routes, api, pages: parts.pages });
     Ok(Service {
         app,
