@@ -14,6 +14,7 @@ use crate::domain::{PublicUrl, SecretToken};
 use crate::embedded::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
 use crate::error_chain::error_chain;
 use crate::generate::queue::QueueSetting;
+use crate::generate::scene;
 use crate::http::rates::Rates;
 use crate::search::{self, Searches};
 use crate::serve::metrics::{Metrics, Readings, RequestMetrics};
@@ -29,6 +30,7 @@ use crate::web;
 fn parts(middleware: ProgramMiddleware) -> ServiceParts {
     let parts = ServiceParts {
         routes: vec![search::route()],
+        paint: Some(scene::paint),
         extensions: Some(extensions),
         middleware: Some(Arc::new(middleware)),
         ..ServiceParts::default()

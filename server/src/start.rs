@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::domain::{
     GeneratedKey, ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, SigningKey, Vendor,
 };
-use crate::generate::local::{LocalProvider, PAINTERS};
+use crate::generate::local::{LocalProvider, PAINTERS, Paint};
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker::output::large_outputs;
@@ -71,6 +71,8 @@ pub(crate) struct ServiceParts {
     pub(crate) clock: Clock,
     /// Of generations.
     pub(crate) provider: Option<Arc<dyn Provider>>,
+    /// What the provider paints that needs no outside service.
+    pub(crate) paint: Option<Paint>,
     /// The store of files.
     pub(crate) blobs: Option<Blobs>,
     /// Routes beside those of the API, or in their place.
@@ -203,7 +205,9 @@ pub(crate) async fn start(
         Some(given) => (given, None),
         None => {
             let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
-            (Arc::new(LocalProvider { clock, assets, blobs }), Some(PAINTERS.clone()))
+            let mut local = LocalProvider::new(clock, assets, blobs);
+            local.paint = parts.paint.unwrap_or(local.paint);
+            (Arc::new(local), Some(PAINTERS.clone()))
         }
     };
     let worker = Worker {
