@@ -72,7 +72,7 @@ pub(crate) type Paint = fn(&str, [u8; 32]) -> Box<dyn Fn(Place) -> Colour>;
 fn waves(_: &str, digest: [u8; 32]) -> Box<dyn Fn(Place) -> Colour> {
     let tints = [0, 1, 2, 3].map(|at| f32::from(digest[at]) / 255.0);
     Box::new(move |Place { at: (x, y), moment, .. }| {
-        let wave = (TAU * (x + tints[3] + moment)).sin() / 4.0;
+        let wave = (TAU * (3.0 * x + tints[3] + moment)).sin() / 8.0;
         [0, 1, 2].map(|at| 0.5 + 0.5 * (TAU * (0.4 * (y + wave) + tints[at])).cos())
     })
 }
