@@ -21,6 +21,7 @@ pub(crate) mod routes;
 mod sessions;
 mod site;
 mod uploads;
+mod variables;
 mod vaults;
 mod visit;
 

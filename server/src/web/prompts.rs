@@ -209,7 +209,7 @@ fn empty(visit: &Visit<'_>, Listing { search, after, .. }: &Listing, near: &[Nea
     html! {
         div .empty {
             @if search.words.is_some() || search.kind.is_some() || search.place != Place::Anywhere {
-                p { "No prompt matches. " (visit.link("prompts", "Show all prompts")) }
+                p { "No prompts match. " (visit.link("prompts", "Show all prompts")) }
                 @if !near.is_empty() {
                     p { "Similar titles:" }
                     ul {
@@ -221,7 +221,7 @@ fn empty(visit: &Visit<'_>, Listing { search, after, .. }: &Listing, near: &[Nea
             } @else if !after.is_empty() {
                 p { "There are no more prompts. " (visit.link("prompts", "First page")) }
             } @else {
-                p { "There is no prompt. Write the first one, or generate a picture." }
+                p { "No prompts yet. Write one, or generate a picture." }
                 p .buttons {
                     (visit.button("prompts/new", "New prompt"))
                     (visit.button("generate", "Generate a picture"))
