@@ -1,6 +1,6 @@
-//! What the table says, counted: `docs/reference/conformance-proof.md` by chapters, and
-//! `sentences.md` by sentences of the specification. Between its two marks each page is written
-//! anew.
+//! What the table says, counted: `docs/internals/conformance-proof.md` by chapters, and
+//! `sentences.md` of this crate by sentences of the specification. Between its two marks each page is
+//! written anew.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,9 @@ type Faults<'f> = &'f [proof::Fault<'f>];
 /// What stands between the marks of a page.
 type Text = fn(Faults<'_>) -> String;
 
+/// By their paths from the folder of this crate.
 const PAGES: [(&str, Text); 2] =
-    [("conformance-proof.md", by_chapters), ("sentences.md", by_sentences)];
+    [("../docs/internals/conformance-proof.md", by_chapters), ("sentences.md", by_sentences)];
 
 /// Writes the pages.
 pub(crate) fn write(faults: Faults<'_>) -> io::Result<()> {
@@ -38,7 +39,7 @@ pub(crate) fn is_stale(faults: Faults<'_>) -> io::Result<bool> {
 }
 
 fn path(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
 fn renewed(name: &str, text: &str) -> io::Result<String> {
