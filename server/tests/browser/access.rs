@@ -58,5 +58,5 @@ async fn a_key_is_shown_once_and_revoked(browser: &mut Browser) {
     browser.check_source().await;
     browser.open("keys").await;
     browser.press_on("//li[contains(., 'laptop')]//summary").await;
-    browser.send(&[], "Revoke laptop", "The key is revoked.").await;
+    browser.send(&[], "Revoke laptop", "Key revoked.").await;
 }
