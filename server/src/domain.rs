@@ -13,6 +13,8 @@ mod records;
 mod search;
 mod seed_key;
 mod session;
+#[cfg(feature = "webhooks")]
+pub(crate) mod webhook;
 
 pub use self::{
     api_key::*, asset::*, deployment::*, generation::*, records::*, search::*, seed_key::*,

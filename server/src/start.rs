@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
+use futures::future::join_all;
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 use crate::api::openapi::{self, Document};
 use crate::api::route::{Middleware, Pages, Route};
@@ -78,7 +80,11 @@ pub(crate) struct ServiceParts {
     pub(crate) pages: Option<Pages>,
     /// What happens around each request.
     pub(crate) middleware: Option<Arc<dyn Middleware>>,
+    /// Adds what other handlers need, and starts other workers.
+    pub(crate) extend: Option<Extend>,
 }
+
+pub(crate) type Extend = Arc<dyn Fn(&mut Api) -> Result<Option<WorkerPool>, Cause> + Send + Sync>;
 
 /// A running service without a listener.
 pub struct Service {
@@ -96,7 +102,7 @@ pub struct Service {
     pub(crate) listener: ListenerQuotas,
     pub(crate) submitter: Submitter,
     pub(crate) worker: Worker,
-    workers: WorkerPool,
+    workers: Vec<WorkerPool>,
 }
 
 impl Service {
@@ -124,7 +130,8 @@ impl Service {
 
     /// Waits until submissions in progress are recorded and workers have released their jobs.
     pub async fn stop(self) {
-        tokio::join!(self.submitter.finish(), self.workers.stop());
+        let workers = join_all(self.workers.into_iter().map(WorkerPool::stop));
+        tokio::join!(self.submitter.finish(), workers);
     }
 }
 
@@ -221,8 +228,9 @@ pub(crate) async fn start(
     quotas.extend([worker.large.clone(), public_memory.clone(), searches.clone()]);
     quotas.push(listener.unread.clone());
     quotas.extend(painters.into_iter().chain(blobs.quota()));
-    let workers = WorkerPool::start(&worker);
-    let api = Api {
+    let draining = CancellationToken::new();
+    let mut workers = vec![WorkerPool::start(&worker, &draining)];
+    let mut api = Api {
         submitter: submitter.clone(),
         store,
         vendor: settings.vendor,
@@ -239,9 +247,12 @@ pub(crate) async fn start(
         searches,
         middleware: parts.middleware.unwrap_or_else(|| Arc::new(())),
         extensions: parts.pages.map(|pages| (pages.extensions)()).unwrap_or_default(),
-        draining: workers.drain(),
+        draining,
         openapi: Document::new(&openapi::document(Some(&public), &settings.model_namespace)),
     };
+    if let Some(extend) = parts.extend {
+        workers.extend(extend(&mut api)?);
+    }
     let routes = Routes::new([routes::table(), parts.routes].concat())?;
     let app = Arc::new(ApiService { routes, api, pages: parts.pages });
     Ok(Service {

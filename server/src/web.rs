@@ -23,6 +23,8 @@ mod site;
 mod uploads;
 mod vaults;
 mod visit;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 
 use http::header::REFERER;
 use http::request::Parts;

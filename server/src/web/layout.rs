@@ -43,19 +43,21 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-const SECTIONS: [(&str, &str); 7] = [
+const SECTIONS: &[(&str, &str)] = &[
     ("", "Overview"),
     ("prompts", "Prompts"),
     ("vaults", "Vaults"),
     ("jobs", "Jobs"),
     ("keys", "Keys"),
+    #[cfg(feature = "webhooks")]
+    ("webhooks", "Webhooks"),
     ("sessions", "Sessions"),
     ("account", "Account"),
 ];
 
 /// What the page after a form says, by the code in its address. The address has no text of its own:
 /// a link of somebody else could say anything.
-const DONE: [(&str, &str); 19] = [
+const DONE: [(&str, &str); 21] = [
     ("created", "It is saved."),
     ("changed", "The changes are saved."),
     ("add", "The chosen prompts are in the vault."),
@@ -74,6 +76,8 @@ const DONE: [(&str, &str); 19] = [
     ("vault-deleted", "The vault is deleted. Its prompts stay."),
     ("vault-forked", "This is your copy of the vault. Only you can see it."),
     ("account-renamed", "The account has a new name."),
+    ("webhook-deleted", "The webhook is deleted."),
+    ("queued-again", "The event is sent again."),
     ("imported", "The prompts and vaults of the file are added."),
 ];
 
@@ -170,7 +174,7 @@ impl<'a> Page<'a> {
                     nav aria-label="Main" {
                         ul {
                             @for (address, text) in SECTIONS {
-                                @let current = (self.section == Some(address)).then_some("page");
+                                @let current = (self.section == Some(*address)).then_some("page");
                                 li { a href=(self.site.page(address)) aria-current=[current] { (text) } }
                             }
                         }

@@ -45,7 +45,11 @@ async fn each_method_sends_its_request() {
         "createdAt": "2026-03-01T11:00:00Z",
     });
     let page = json!({ "data": [delivery], "error": null, "pagination": { "nextCursor": "c" } });
-    script.get("/webhooks/5/deliveries").answer(Answer::raw(200, "application/json", page.to_string()));
+    script.get("/webhooks/5/deliveries").answer(Answer::raw(
+        200,
+        "application/json",
+        page.to_string(),
+    ));
     let page = webhooks.deliveries(id, None).await.unwrap();
     let next = page.next_cursor.clone();
     let first = page.into_iter().next().unwrap();

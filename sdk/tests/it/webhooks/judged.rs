@@ -23,13 +23,10 @@ enum Damage {
     OtherKey,
 }
 
-const PARTS: [&str; 12] =
-    ["v1,", "v1a,", " ", "=", "0", "-", "+1", "é", "\t", "AAAA", ",", "v1"];
+const PARTS: [&str; 12] = ["v1,", "v1a,", " ", "=", "0", "-", "+1", "é", "\t", "AAAA", ",", "v1"];
 
 fn damage() -> impl Strategy<Value = Damage> {
-    let text = || {
-        vec(select(&PARTS[..]), 0..4).prop_map(|parts| parts.concat())
-    };
+    let text = || vec(select(&PARTS[..]), 0..4).prop_map(|parts| parts.concat());
     prop_oneof![
         3 => Just(Damage::None),
         1 => (0..3_usize).prop_map(Damage::Remove),
