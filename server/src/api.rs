@@ -15,6 +15,8 @@ pub(crate) mod prompts;
 pub(crate) mod route;
 pub(crate) mod vaults;
 pub(crate) mod view;
+#[cfg(feature = "webhooks")]
+pub(crate) mod webhooks;
 
 use std::net::IpAddr;
 use std::sync::Arc;

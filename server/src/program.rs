@@ -3,11 +3,14 @@
 
 mod middleware;
 
+use std::any::Any;
 use std::sync::Arc;
 
 use http::Extensions;
 
 use self::middleware::ProgramMiddleware;
+#[cfg(feature = "webhooks")]
+use crate::api::webhooks::deliver::{Deliverer, WebhookSettings};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::{PublicUrl, SecretToken};
@@ -15,13 +18,18 @@ use crate::embedded::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
 use crate::error_chain::error_chain;
 use crate::generate::queue::QueueSetting;
 use crate::generate::scene;
+use crate::generate::worker::pool::WorkerPool;
 use crate::http::rates::Rates;
+#[cfg(feature = "webhooks")]
+use crate::outbound::Outbound;
 use crate::search::{self, Searches};
 use crate::serve::metrics::{Metrics, Readings, RequestMetrics};
-use crate::start::{self, Service, ServiceParts, ServiceSettings, SignInLinks};
+use crate::start::{self, Extend, Service, ServiceParts, ServiceSettings, SignInLinks};
 use crate::store::memory::MemoryStore;
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
+#[cfg(feature = "webhooks")]
+use crate::store::webhooks::WebhookStore;
 use crate::store::{Cause, Store, StoreError};
 #[cfg(feature = "dashboard")]
 use crate::web;
@@ -41,6 +49,11 @@ fn parts(middleware: ProgramMiddleware) -> ServiceParts {
         pages: Some(web::PAGES),
         ..parts
     };
+    #[cfg(feature = "webhooks")]
+    let parts = {
+        let routes = [parts.routes, crate::api::webhooks::table()].concat();
+        ServiceParts { routes, extend: Some(deliveries(WebhookSettings::default())), ..parts }
+    };
     parts
 }
 
@@ -50,6 +63,32 @@ fn extensions() -> Extensions {
     #[cfg(feature = "dashboard")]
     web::share(&mut extensions);
     extensions
+}
+
+/// Delivers events of the store of the service.
+#[cfg(feature = "webhooks")]
+fn deliveries(settings: WebhookSettings) -> Extend {
+    Arc::new(move |api| {
+        let Some(store) = webhooks_of(&api.store) else { return Ok(None) };
+        let outbound = Outbound::new(!settings.allow_private, 0)?;
+        let (assets, clock) = (api.assets.clone(), api.clock.clone());
+        let deliverer = Deliverer { store, outbound, assets, clock, settings: settings.clone() };
+        api.extensions.insert(deliverer.clone());
+        Ok(Some(WorkerPool::start(&deliverer, &api.draining)))
+    })
+}
+
+/// The webhooks of a store; `None` of one that has none, as in tests.
+#[cfg(feature = "webhooks")]
+pub(crate) fn webhooks_of(store: &Arc<dyn Store>) -> Option<Arc<dyn WebhookStore>> {
+    let any: Arc<dyn Any + Send + Sync> = store.clone();
+    #[cfg(feature = "postgres")]
+    let any = match any.downcast::<PostgresStore>() {
+        Ok(store) => return Some(store),
+        Err(any) => any,
+    };
+    let _ = any;
+    None
 }
 
 /// The configured store. An error names the setting.
@@ -86,6 +125,8 @@ pub async fn start(
     blobs.verify().await.map_err(refused)?;
     let store = open_store(&config).await?;
     blobs.check_mark(&*store).await.map_err(refused)?;
+    #[cfg(feature = "webhooks")]
+    let webhooks = config.webhooks();
     let (jobs, settings) = (config.jobs(), config.settings);
     let metrics = settings.admin_listen.map(|_| RequestMetrics::default());
     let middleware = ProgramMiddleware {
@@ -97,6 +138,8 @@ pub async fn start(
     let provider = config.provider.map(QueueSetting::open).transpose()?;
     let parts =
         ServiceParts { store: Some(store), provider, blobs: Some(blobs), ..parts(middleware) };
+    #[cfg(feature = "webhooks")]
+    let parts = ServiceParts { extend: Some(deliveries(webhooks)), ..parts };
     let settings = ServiceSettings {
         vendor: settings.vendor,
         model_namespace: settings.model_namespace,

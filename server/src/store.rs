@@ -32,6 +32,10 @@ pub(crate) mod postgres;
 mod prompts;
 pub(crate) mod time_budget;
 mod vaults;
+#[cfg(feature = "webhooks")]
+pub(crate) mod webhooks;
+
+use std::any::Any;
 
 use async_trait::async_trait;
 use promptarium::PromptId;
@@ -49,7 +53,8 @@ pub use crate::domain::*;
 /// Everything that the service persists except files.
 #[async_trait]
 pub trait Store:
-    PromptStore
+    Any
+    + PromptStore
     + SearchStore
     + VaultStore
     + MembershipStore
