@@ -5,6 +5,8 @@ mod middleware;
 
 use std::any::Any;
 use std::sync::Arc;
+#[cfg(feature = "webhooks")]
+use std::time::Duration;
 
 use http::Extensions;
 
@@ -52,7 +54,14 @@ fn parts(middleware: ProgramMiddleware) -> ServiceParts {
     #[cfg(feature = "webhooks")]
     let parts = {
         let routes = [parts.routes, crate::api::webhooks::table()].concat();
-        ServiceParts { routes, extend: Some(deliveries(WebhookSettings::default())), ..parts }
+        ServiceParts {
+            routes,
+            extend: Some(deliveries(WebhookSettings {
+                allow_private: true,
+                ..WebhookSettings::default()
+            })),
+            ..parts
+        }
     };
     parts
 }
@@ -209,6 +218,14 @@ impl EmbeddedServer {
 }
 
 impl EmbeddedServerBuilder {
+    /// How long it waits before the first attempt to deliver an event to a webhook, and after each
+    /// that failed. Its webhooks may be at private addresses and without TLS, as those of a test.
+    #[cfg(feature = "webhooks")]
+    pub fn webhook_delays(self, delays: impl IntoIterator<Item = Duration>) -> Self {
+        let delays = delays.into_iter().collect();
+        self.extend(deliveries(WebhookSettings { allow_private: true, delays }))
+    }
+
     /// Uses this PostgreSQL database, `postgres://user:password@host/name`, and migrates its
     /// schema. Servers of one database share all data and the signing key. Without a seeded key
     /// each server creates one in the account `default`. Files stay in this server's memory.

@@ -31,7 +31,7 @@ statements! {
         "SELECT w.version, w.document FROM webhooks w WHERE w.account_id = $1";
     /// After a lost response, the caller reads what there is.
     non_idempotent PUT "webhooks.put"
-        "INSERT INTO webhooks AS w (account_id, version, document) VALUES ($1, $2 + 1, $3)
+        "INSERT INTO webhooks AS w (account_id, version, document) VALUES ($1, $2::bigint + 1, $3)
          ON CONFLICT (account_id) DO UPDATE SET version = excluded.version, document = excluded.document
              WHERE w.version = $2
          RETURNING true";
