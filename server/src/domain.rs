@@ -10,11 +10,9 @@ mod asset;
 mod deployment;
 mod generation;
 mod records;
-mod search;
 mod seed_key;
 mod session;
 
 pub use self::{
-    api_key::*, asset::*, deployment::*, generation::*, records::*, search::*, seed_key::*,
-    session::*,
+    api_key::*, asset::*, deployment::*, generation::*, records::*, seed_key::*, session::*,
 };

@@ -5,6 +5,8 @@ mod middleware;
 
 use std::sync::Arc;
 
+use http::Extensions;
+
 use self::middleware::ProgramMiddleware;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -12,23 +14,42 @@ use crate::domain::{PublicUrl, SecretToken};
 use crate::embedded::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
 use crate::error_chain::error_chain;
 use crate::generate::queue::QueueSetting;
+use crate::generate::scene;
 use crate::http::rates::Rates;
+use crate::search::{self, Searches};
 use crate::serve::metrics::{Metrics, Readings, RequestMetrics};
 use crate::start::{self, Service, ServiceParts, ServiceSettings, SignInLinks};
 use crate::store::memory::MemoryStore;
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
 use crate::store::{Cause, Store, StoreError};
+#[cfg(feature = "dashboard")]
+use crate::web;
 
 /// What is added to the API.
 fn parts(middleware: ProgramMiddleware) -> ServiceParts {
-    let parts = ServiceParts { middleware: Some(Arc::new(middleware)), ..ServiceParts::default() };
+    let parts = ServiceParts {
+        routes: vec![search::route()],
+        paint: Some(scene::paint),
+        extensions: Some(extensions),
+        middleware: Some(Arc::new(middleware)),
+        ..ServiceParts::default()
+    };
     #[cfg(feature = "dashboard")]
-    let parts = {
-        let (routes, pages) = (crate::web::routes::table(), Some(crate::web::PAGES));
-        ServiceParts { routes, pages, ..parts }
+    let parts = ServiceParts {
+        routes: [parts.routes, web::routes::table()].concat(),
+        pages: Some(web::PAGES),
+        ..parts
     };
     parts
+}
+
+fn extensions() -> Extensions {
+    let mut extensions = Extensions::new();
+    extensions.insert(Searches::default());
+    #[cfg(feature = "dashboard")]
+    web::share(&mut extensions);
+    extensions
 }
 
 /// The configured store. An error names the setting.
@@ -89,6 +110,7 @@ pub async fn start(
     #[cfg(feature = "dashboard")]
     service.quotas.push(crate::blobs::thumbnail::THUMBNAILS.clone());
     let api = &service.app.api;
+    service.quotas.extend(api.extensions.get().map(|Searches(quota)| quota.clone()));
     let readings = Readings {
         connections: service.listener.connections.clone(),
         memory: api.memory.clone(),

@@ -32,7 +32,6 @@ pub(crate) mod memory;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
 mod prompts;
-pub(crate) mod search;
 pub(crate) mod time_budget;
 mod vaults;
 

@@ -135,7 +135,7 @@ fn requests_have_the_fields_that_the_handlers_take() {
         ("createGeneration", generations::FIELDS),
         ("createUploadSlot", files::FIELDS),
         ("createApiKey", api_keys::FIELDS),
-        ("listPrompts", prompts::QUERY),
+        ("listPrompts", crate::search::LIST_QUERY),
         ("putUpload", &["slot"]),
     ]);
     let document = resolved();

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use promptarium::VaultId;
+use promptarium::{PromptId, VaultId};
 
 use super::MemoryStore;
 use super::vaults::listed;
 use crate::domain::{
-    AccountData, AccountId, Caller, KeyId, ListedPrompt, Membership, VaultRecord, VaultVisibility,
+    AccountData, AccountId, Caller, KeyId, ListedPrompt, Membership, SharedPrompt, VaultRecord,
+    VaultVisibility,
 };
 use crate::store::{AccountStore, Result, StoreError};
 
@@ -90,6 +91,20 @@ impl AccountStore for MemoryStore {
                 .vaults_of(account)
                 .find(|vault| *vault.slug == *slug && vault.visibility != VaultVisibility::Private);
             found.map(|vault| (account, vault.clone())).ok_or(StoreError::NotFound)
+        })
+        .await
+    }
+
+    async fn shared_prompt(
+        &self,
+        account: AccountId,
+        vault: VaultId,
+        prompt: PromptId,
+    ) -> Result<SharedPrompt> {
+        self.look(|data| {
+            let found = data.prompt(account, prompt)?;
+            let is_in_vault = found.vault_ids.contains(&vault);
+            Some(found).filter(|_| is_in_vault).ok_or(StoreError::NotFound)
         })
         .await
     }
