@@ -229,6 +229,7 @@ pub(crate) async fn start(
     quotas.push(listener.unread.clone());
     quotas.extend(painters.into_iter().chain(blobs.quota()));
     let workers = WorkerPool::start(&worker);
+    let site = Site { is_in_memory: store.name() == "memory", ..Site::new(&public) };
     let api = Api {
         submitter: submitter.clone(),
         store,
@@ -237,7 +238,7 @@ pub(crate) async fn start(
         cursors: Cursors::new(&signing_key),
         base_url: public.base_url().into(),
         slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
-        site: Site::new(&public),
+        site,
         clock,
         blobs,
         assets,
