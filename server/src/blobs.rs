@@ -16,6 +16,7 @@ mod verify;
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -50,6 +51,8 @@ pub struct Blobs {
     address: Arc<str>,
     /// When the store worked last. A check holds the lock.
     last_check: Arc<Mutex<Option<Instant>>>,
+    /// Whether it worked when `/readyz` asked last.
+    pub(crate) available: Arc<AtomicBool>,
 }
 
 /// The kind of a store.
@@ -114,7 +117,8 @@ impl Blobs {
     }
 
     fn new(store: impl ObjectStore, place: Place, address: String) -> Self {
-        Self { store: Arc::new(store), place, address: address.into(), last_check: Arc::default() }
+        let (store, available) = (Arc::new(store), Arc::new(true.into()));
+        Self { store, place, address: address.into(), last_check: Arc::default(), available }
     }
 
     fn root(&self) -> Option<Arc<std::path::Path>> {

@@ -30,8 +30,9 @@ pub const BODY_SECONDS_MAX: u64 = 30;
 pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Chunks of a streamed list are sent when they have this size.
 pub(crate) const LISTING_CHUNK_BYTES: usize = 32 * 1024;
-/// How long `/readyz` waits for the store.
+/// How long `/readyz` waits for the store, and for that of files: less than any probe does.
 pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const FILES_READINESS_TIMEOUT: Duration = Duration::from_millis(500);
 /// Default of `--memory-budget`, in MiB: what bodies may take in all.
 pub(crate) const MEMORY_BUDGET_MIB: usize = 128;
 /// Which part of it one account may take, and so may all requests without an account, in addition.

@@ -40,7 +40,7 @@ use promptarium::PromptId;
 #[cfg(doc)]
 use crate::domain::Caller;
 use crate::limits::LONG_WRITE_TIMEOUT;
-use crate::quota::Quota;
+use crate::quota::{OverQuota, Quota};
 
 pub use self::{admin::*, jobs::*, keys::*, prompts::*, vaults::*};
 /// For stores of tests, in other crates.
@@ -125,6 +125,12 @@ pub enum StoreError {
     /// The database is unreachable or overloaded.
     #[error("the store is unavailable")]
     Unavailable(#[source] Cause),
+    /// It takes reads, but nothing new until somebody makes space.
+    #[error("the store has no space left")]
+    Full(#[source] Cause),
+    /// Too much of it is in use at the moment.
+    #[error(transparent)]
+    Busy(OverQuota),
     /// The database broke off or fell silent. It is unknown whether the change was made.
     #[error("the store did not confirm a change")]
     OutcomeUnknown(#[source] Cause),

@@ -41,7 +41,13 @@ pub(super) fn address(text: &str) -> Result<String, &'static str> {
     let bracketed = host.starts_with('[') && host.ends_with(']');
     let valid = port.parse::<u16>().is_ok() && (bracketed || !host.contains(':'));
     let host = if host.is_empty() { "127.0.0.1" } else { host };
-    valid.then(|| format!("{host}:{port}")).ok_or("is not an address; use HOST:PORT or PORT")
+    match valid {
+        true => Ok(format!("{host}:{port}")),
+        false if host.contains(':') => {
+            Err("is not an address; put the IPv6 address in brackets, as in [::1]:8080")
+        }
+        false => Err("is not an address; use HOST:PORT or PORT"),
+    }
 }
 
 pub(super) fn integer<const MIN: usize, const MAX: usize>(text: &str) -> Result<usize, String> {

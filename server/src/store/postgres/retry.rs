@@ -29,12 +29,14 @@ enum ErrorClass {
     ConnectionLost,
     /// The server cannot do it for the moment. It is not sent again.
     Unavailable,
+    /// The same, until its disk has space.
+    Full,
     /// Anything else, such as a mistake in the statement. It is not sent again.
     Fault,
 }
 
 /// The class of each SQLSTATE that is or begins so; any other is a fault.
-const CLASSES: [(&[&str], ErrorClass); 4] = [
+const CLASSES: [(&[&str], ErrorClass); 5] = [
     // Serialization failure, deadlock, violated foreign key, violated unique index.
     (&["40001", "40P01", "23503", "23505"], ErrorClass::Conflict),
     // Read-only transaction; "cached plan must not change result type", which has no own code; a
@@ -43,6 +45,7 @@ const CLASSES: [(&[&str], ErrorClass); 4] = [
     (&["25006", "0A000", "26000", "42P05", "22P03"], ErrorClass::OtherServer),
     // Idle in a transaction for too long, shutdown or crash, connection exception.
     (&["25P03", "57P", "08"], ErrorClass::ConnectionLost),
+    (&["53100"], ErrorClass::Full),
     // Cancelled, as by `statement_timeout`; lock not available; no memory, disk or connections.
     (&["57014", "55P03", "53"], ErrorClass::Unavailable),
 ];
@@ -62,6 +65,7 @@ fn classify(error: &Error) -> ErrorClass {
 pub(super) fn store_error(error: Error) -> StoreError {
     match classify(&error) {
         ErrorClass::Fault => StoreError::Internal(Box::new(error)),
+        ErrorClass::Full => StoreError::Full(Box::new(error)),
         _ => StoreError::Unavailable(Box::new(error)),
     }
 }
@@ -167,7 +171,7 @@ impl<'a> Retry<'a> {
         let retryable = match class {
             ErrorClass::Conflict | ErrorClass::OtherServer => true,
             ErrorClass::ConnectionLost => *idempotent || !sent,
-            ErrorClass::Unavailable | ErrorClass::Fault => false,
+            ErrorClass::Unavailable | ErrorClass::Full | ErrorClass::Fault => false,
         };
         if !retryable || attempt == STATEMENT_ATTEMPTS {
             return Err(match self.maybe_done {

@@ -97,7 +97,8 @@ async fn each_class_of_error_is_retried_as_it_should_be() {
         // The statement of another client was executed, if any.
         (&WRITING, 3, "26000", ok, 3),
         // No resources, cancelled, lock not available: reported at once.
-        (&READING, 3, "53100", unavailable, 1),
+        (&READING, 3, "53100", "full", 1),
+        (&READING, 3, "53300", unavailable, 1),
         (&READING, 3, "57014", unavailable, 1),
         (&READING, 3, "55P03", unavailable, 1),
         // Faults of this program.
@@ -112,6 +113,7 @@ async fn each_class_of_error_is_retried_as_it_should_be() {
             match db.rows(By::Server, &[(statement, &[&i64::from(until), &condition])]).await {
                 Ok(_) => ok,
                 Err(StoreError::Unavailable(_)) => unavailable,
+                Err(StoreError::Full(_)) => "full",
                 Err(StoreError::OutcomeUnknown(_)) => unknown,
                 Err(_) => broken,
             };
