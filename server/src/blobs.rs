@@ -25,13 +25,13 @@ use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
-use object_store::{Error, GetOptions, GetResult, ObjectStore, ObjectStoreExt};
+use object_store::{Error, GetOptions, GetResult, GetResultPayload, ObjectStore, ObjectStoreExt};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 pub(crate) use self::error::BlobError;
+use self::folder::blocking;
 pub(crate) use self::upload::Upload;
-use self::upload::blocking;
 use crate::domain::AssetName;
 use crate::limits::{
     BLOBS_CHECK_EVERY, BLOBS_TIMEOUT, FOLDER_DOWNLOAD_BYTES, S3_DOWNLOAD_BYTES, S3_RATE_MIN,
@@ -219,15 +219,11 @@ impl Blobs {
             Place::Memory | Place::Folder(_) => FOLDER_DOWNLOAD_BYTES,
             Place::Remote(_) => S3_DOWNLOAD_BYTES,
         };
-        let (size, is_file) = (got.meta.size, matches!(self.place, Place::Folder(_)));
-        let bytes = got.into_stream().map(move |piece| match piece? {
-            // There would be no end of them.
-            piece if is_file && piece.is_empty() => {
-                Err(BlobError::text("a file has become shorter while it is read"))
-            }
-            piece => Ok(piece),
-        });
-        Ok(Some(Blob { size, buffered, bytes: in_time_each(bytes.boxed()) }))
+        let bytes = match got.payload {
+            GetResultPayload::File(file, _) => folder::pieces(file, got.range),
+            GetResultPayload::Stream(pieces) => pieces.err_into().boxed(),
+        };
+        Ok(Some(Blob { size: got.meta.size, buffered, bytes: in_time_each(bytes) }))
     }
 
     /// A whole file in memory, which takes no more than its size, and nothing in a store in memory.

@@ -62,6 +62,9 @@ pub(crate) const VAULTS_MAX: usize = 10_000;
 /// Prompts that an account in memory may have after a fork, in 180 MiB if they are short.
 pub(crate) const MEMORY_FORK_PROMPTS_MAX: usize = 250_000;
 
+/// How far the clock of a server may be from the database's.
+pub(crate) const CLOCKS_DIFFER_MAX: Duration = Duration::from_secs(2);
+
 // How long does a request wait for PostgreSQL, and how much of it may one account use?
 /// How often the check at the start tries to catch a pooler in changing the connection below ours.
 pub(crate) const POOLER_CHECKS: u32 = 10;
@@ -210,7 +213,8 @@ pub(crate) const BLOBS_TIMEOUT: Duration = Duration::from_secs(8);
 pub(crate) const S3_RATE_MIN: u64 = 256 * 1024;
 /// `/readyz` asks the store of files no more often: requests to S3 have a price.
 pub(crate) const BLOBS_CHECK_EVERY: Duration = Duration::from_secs(3);
-/// What the response with a file takes while a client does not read it, but for one from S3.
+/// A piece of a file that is read, and so what the response with a file takes while a client does not
+/// read it, but for one from S3.
 pub(crate) const FOLDER_DOWNLOAD_BYTES: usize = 32 * 1024;
 /// The same from S3.
 pub(crate) const S3_DOWNLOAD_BYTES: usize = 128 * 1024;

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use tokio::net::TcpListener;
-
 use crate::api::openapi::{self, Document};
 use crate::api::route::{Middleware, Pages, Route};
 use crate::api::{Api, request_quotas};
@@ -25,7 +23,7 @@ use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::limits::MEMORY_BUDGET_MIB;
 use crate::quota::Quota;
-use crate::serve::listener::{ListenerLimits, ListenerQuotas, serve};
+use crate::serve::listener::{Listener, ListenerLimits, ListenerQuotas, serve};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::memory::MemoryStore;
@@ -104,7 +102,7 @@ impl Service {
     /// connections were cut.
     pub(crate) async fn serve(
         self,
-        listener: TcpListener,
+        listener: Listener,
         limits: ListenerLimits,
         stop: impl Future<Output = ()>,
     ) -> usize {

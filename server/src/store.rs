@@ -159,6 +159,14 @@ pub enum StoreError {
     KeyTaken,
 }
 
+impl StoreError {
+    /// Whether another attempt may succeed in a while.
+    pub(crate) fn is_temporary(&self) -> bool {
+        use StoreError as E;
+        matches!(self, E::Unavailable(_) | E::Full(_) | E::Busy(_) | E::OutcomeUnknown(_))
+    }
+}
+
 /// The traits of all resources, for tests that work with a concrete store.
 #[cfg(test)]
 pub(crate) mod prelude {

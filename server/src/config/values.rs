@@ -35,6 +35,12 @@ pub(super) fn boolean(text: &str) -> Result<bool, &'static str> {
     }
 }
 
+/// As [`address`], or unix:PATH.
+pub(super) fn listen(text: &str) -> Result<String, &'static str> {
+    let path = text.strip_prefix("unix:").filter(|path| !path.is_empty());
+    path.map_or_else(|| address(text), |_| Ok(text.to_owned()))
+}
+
 /// HOST:PORT, or a port of this machine. Whether the host exists turns out when the address is bound.
 pub(super) fn address(text: &str) -> Result<String, &'static str> {
     let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
@@ -48,6 +54,12 @@ pub(super) fn address(text: &str) -> Result<String, &'static str> {
         }
         false => Err("is not an address; use HOST:PORT or PORT"),
     }
+}
+
+/// Permissions of a file as in `chmod`.
+pub(super) fn mode(text: &str) -> Result<u32, &'static str> {
+    let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777);
+    mode.ok_or("is not a mode; use three octal digits, such as 660")
 }
 
 pub(super) fn integer<const MIN: usize, const MAX: usize>(text: &str) -> Result<usize, String> {

@@ -12,7 +12,7 @@ use super::{EXIT_PRECONDITION, Failure, print};
 use crate::config::{AdminCommand, Config, KeyCommand, Settings};
 use crate::domain::{KeyEntry, NewKey, PublicUrl, Scopes, SecretToken};
 use crate::error_chain::error_chain;
-use crate::program::open_store;
+use crate::program::{open_store, with_database};
 use crate::store::{Store, StoreError};
 
 impl From<StoreError> for Failure {
@@ -43,7 +43,7 @@ pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCo
         #[cfg(feature = "postgres")]
         AdminCommand::Migrate { distribute } => migrate(config, distribute).await?,
         command => {
-            let store = open_store(config).await.map_err(|error| error_chain(&*error))?;
+            let store = with_database(config, async || open_store(config).await).await?;
             execute(&store, &config.settings, command).await?
         }
     };
@@ -57,18 +57,18 @@ pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCo
 
 #[cfg(feature = "postgres")]
 async fn migrate(config: &Config, distribute: bool) -> Result<Output, Failure> {
-    use crate::program::database_error;
-    use crate::store::postgres::{ConnectError, PostgresStore};
-    let failed = |error: ConnectError| Failure::from(database_error(config, &error).to_string());
+    use crate::store::postgres::PostgresStore;
     // The configuration is checked for the command.
     let Some(url) = &config.settings.database_url else {
         return Err("no database".to_owned().into());
     };
-    let applied = PostgresStore::migrate(url).await.map_err(failed)?;
+    let migrate = async || Ok(PostgresStore::migrate(url).await?);
+    let applied = with_database(config, migrate).await?;
     let mut text: String = applied.iter().map(|name| format!("applied {name}\n")).collect();
     let mut json = json!({ "applied": applied });
     if distribute {
-        let distributed = PostgresStore::distribute(url).await.map_err(failed)?;
+        let distribute = async || Ok(PostgresStore::distribute(url).await?);
+        let distributed = with_database(config, distribute).await?;
         text.extend(distributed.iter().map(|name| format!("distributed {name}\n")));
         json["distributed"] = json!(distributed);
     }

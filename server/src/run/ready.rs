@@ -23,6 +23,9 @@ pub(super) struct ReadyLine<'a> {
     pub(super) pid: u32,
     #[serde(skip)]
     pub(super) files_in_memory: bool,
+    /// The path of a Unix socket, if that is where it listens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) socket: Option<&'a str>,
 }
 
 impl ReadyLine<'_> {
@@ -56,7 +59,8 @@ impl fmt::Display for ReadyLine<'_> {
             }
         }
         let key = api_key.unwrap_or("$PROMPTARIUM_API_KEY");
-        writeln!(f, "Try:\n  curl -H \"Authorization: Bearer {key}\" {base_url}/vaults")
+        let socket = self.socket.map(|path| format!("--unix-socket {path} ")).unwrap_or_default();
+        writeln!(f, "Try:\n  curl {socket}-H \"Authorization: Bearer {key}\" {base_url}/vaults")
     }
 }
 
@@ -72,6 +76,7 @@ mod tests {
         store: "memory",
         pid: 4711,
         files_in_memory: true,
+        socket: None,
     };
 
     #[test]
@@ -92,6 +97,7 @@ mod tests {
         let ready = ReadyLine { api_key: None, sign_in_url: None, store: "postgres", ..READY };
         let (lasting, memory) =
             (ReadyLine { files_in_memory: false, ..ready }, ReadyLine { api_key: None, ..READY });
+        let local = ReadyLine { socket: Some("/run/p.sock"), ..ready };
         for (ready, text) in [
             (&ready, "postgres; files are in memory and lost at the stop\n"),
             (&ready, "API keys  in the database; `key create` adds one\n"),
@@ -102,6 +108,7 @@ mod tests {
             (&ready, "Bearer $PROMPTARIUM_API_KEY\""),
             (&lasting, "store     postgres\n"),
             (&memory, "API keys  as seeded\n"),
+            (&local, "curl --unix-socket /run/p.sock -H"),
         ] {
             assert!(ready.to_string().contains(text), "{text} in {ready}");
         }
