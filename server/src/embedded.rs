@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, Vendor};
 use crate::generate::Provider;
 use crate::serve::listener::ListenerLimits;
-use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, ServiceSettings, SignInLinks};
+use crate::start::{self, DEFAULT_ACCOUNT, Extend, ServiceParts, ServiceSettings, SignInLinks};
 use crate::store::{Cause, Store, StoreError};
 
 /// How long requests in flight may take at the stop.
@@ -110,6 +110,11 @@ impl EmbeddedServerBuilder {
     pub(crate) fn with_parts(parts: ServiceParts) -> Self {
         let (settings, seeds) = (ServiceSettings::default(), Vec::new());
         Self { settings, seeds, public_url: None, problem: None, open_store: None, parts }
+    }
+
+    pub(crate) fn extend(mut self, extend: Extend) -> Self {
+        self.parts.extend = Some(extend);
+        self
     }
 
     pub(crate) fn open_store(mut self, open: OpenStore) -> Self {

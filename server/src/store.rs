@@ -30,9 +30,12 @@ pub(crate) mod memory;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
 mod prompts;
-pub(crate) mod search;
 pub(crate) mod time_budget;
 mod vaults;
+#[cfg(feature = "webhooks")]
+pub(crate) mod webhooks;
+
+use std::any::Any;
 
 use async_trait::async_trait;
 use promptarium::PromptId;
@@ -50,7 +53,8 @@ pub use crate::domain::*;
 /// Everything that the service persists except files.
 #[async_trait]
 pub trait Store:
-    PromptStore
+    Any
+    + PromptStore
     + SearchStore
     + VaultStore
     + MembershipStore

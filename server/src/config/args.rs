@@ -12,8 +12,8 @@ use super::commands::AdminCommand;
 #[cfg(feature = "postgres")]
 use super::values::database_url;
 use super::values::{
-    LogFormat, ProviderKind, address, boolean, integer, listen, log_filter, mode, model_field,
-    model_namespace, seconds, signing_key, vendor,
+    LogFormat, ProviderKind, address, boolean, delay, integer, listen, log_filter, mode,
+    model_field, model_namespace, seconds, signing_key, vendor,
 };
 use crate::blobs::setting::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
@@ -178,6 +178,18 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "MIB", value_parser = integer::<1, 65_536>)]
     #[arg(default_value_t = OUTPUT_MAX_MIB)]
     pub(crate) output_max_mib: usize,
+    /// Allow webhooks at private addresses, and without TLS.
+    #[cfg(feature = "webhooks")]
+    #[arg(long, value_name = "true|false", default_value = "false", value_parser = boolean)]
+    #[arg(action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "true")]
+    pub(crate) allow_private_webhooks: bool,
+    /// Seconds before the first attempt to deliver an event to a webhook, and after each that failed.
+    #[cfg(feature = "webhooks")]
+    #[arg(long, value_name = "SECONDS,…", value_delimiter = ',')]
+    #[arg(default_value = "0,5,300,1800,7200,18000,36000,50400,72000,86400")]
+    #[arg(value_parser = delay)]
+    pub(crate) webhook_delays: Vec<f64>,
     /// Most client connections at once; further ones wait.
     #[arg(long, value_name = "NUMBER", default_value_t = CONNECTIONS_MAX, value_parser = integer::<1, 1_000_000>)]
     pub(crate) max_connections: usize,

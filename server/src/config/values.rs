@@ -73,6 +73,11 @@ pub(super) fn seconds<const MIN: u64>(text: &str) -> Result<Duration, String> {
     seconds.map(Duration::from_secs).ok_or_else(problem)
 }
 
+pub(super) fn delay(text: &str) -> Result<f64, &'static str> {
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=864_000.0).contains(seconds));
+    seconds.ok_or("is not a list of numbers of seconds, such as 0,5,300")
+}
+
 /// The beginning of model ids, and the field that these models take.
 pub(super) fn model_field(text: &str) -> Result<(String, String), String> {
     let (prefix, field) = text.split_once('=').unwrap_or_default();

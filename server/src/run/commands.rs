@@ -2,6 +2,8 @@
 //! running servers see the changes at once.
 
 mod accounts;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -118,6 +120,8 @@ async fn execute(
             let text = format!("key {public_id} of account {} is revoked{since}\n", key.account);
             Ok((text, key_json(&key)))
         }
+        #[cfg(feature = "webhooks")]
+        AdminCommand::Webhook(command) => webhooks::run(store, command).await,
         AdminCommand::SignIn { account } => {
             sign_in(&**store, account, settings.public_url.as_ref()).await
         }

@@ -6,7 +6,7 @@
 //! # Accounts
 //! Each statement of a caller has the account as `$1` and the key as `$2`. It checks that the key
 //! is the account's and not revoked, so that a revoked key is refused by every server at once. It
-//! names each table of account data (`vault`, `prompt`, `vault_prompt`, `job`) with
+//! names each table of account data (`vault`, `prompt`, `vault_prompt`, `job`, `webhooks`, `webhook_delivery`) with
 //! `account_id = $1`, so that where these tables are spread over nodes by `account_id`, it goes to
 //! one node. `account`, `api_key`, `session`, `sign_in_code`, `setting` and `vault_directory` are
 //! small and global: every node has them, or one node has. There are no functions or triggers, and
@@ -69,6 +69,8 @@ mod tests;
 mod tls;
 mod url;
 mod vaults;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 
 use std::error::Error as _;
 use std::fmt;
@@ -103,6 +105,8 @@ pub struct PostgresStore {
     small_vaults: listing::SmallVaults,
     /// Wakes the workers of this server.
     jobs_changed: Arc<Notify>,
+    /// The same for those that deliver events.
+    deliveries_changed: Arc<Notify>,
     /// How many vaults an account may have.
     vaults_max: i64,
 }
@@ -169,6 +173,7 @@ impl PostgresStore {
             small_vaults: Batcher::new(false, &db, listing::small_vault),
             db,
             jobs_changed: Arc::default(),
+            deliveries_changed: Arc::default(),
             vaults_max: VAULTS_MAX as i64,
         })
     }

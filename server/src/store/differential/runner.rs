@@ -10,12 +10,12 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use super::ids::Ids;
 use super::ops::{ACCOUNTS, Action, Op, Values};
 use crate::domain::{
-    Caller, KeyRecord, ListedPrompt, Membership, NewPrompt, Place, PromptPatch, PromptQuery,
-    PromptSearch, VaultRecord, Words, slug,
+    Caller, KeyRecord, ListedPrompt, Membership, NewPrompt, PromptPatch, PromptQuery, VaultRecord,
+    slug,
 };
+use crate::search::{PromptSearch, SearchBound, Words, search_prompts};
 use crate::store::contract_tests::caller;
-use crate::store::search::{SearchBound, search_prompts};
-use crate::store::{Result, Store};
+use crate::store::{Place, Result, Store};
 
 /// A store and what the test knows of it.
 pub(crate) struct Runner<'s> {

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use promptarium::VaultId;
+use promptarium::{PromptId, VaultId};
 
 use super::vaults::listed;
 use super::{Data, MemoryStore};
 use crate::domain::{
-    AccountData, AccountId, Caller, ListedPrompt, Membership, VaultRecord, VaultVisibility,
+    AccountData, AccountId, Caller, ListedPrompt, Membership, SharedPrompt, VaultRecord,
+    VaultVisibility,
 };
 use crate::store::{AccountStore, Result, StoreError};
 
@@ -72,6 +73,19 @@ impl AccountStore for MemoryStore {
             *vault.record.slug == *slug && vault.record.visibility != VaultVisibility::Private
         });
         found.map(|vault| (account.id, vault.shown())).ok_or(StoreError::NotFound)
+    }
+
+    async fn shared_prompt(
+        &self,
+        account: AccountId,
+        vault: VaultId,
+        prompt: PromptId,
+    ) -> Result<SharedPrompt> {
+        let data = self.data.read();
+        let account = data.accounts.get(&account).ok_or(StoreError::NotFound)?;
+        let found = account.prompts.get(&prompt).map(|stored| &stored.shown);
+        let found = found.filter(|prompt| prompt.vault_ids.contains(&vault));
+        found.cloned().ok_or(StoreError::NotFound)
     }
 
     async fn vault_page(

@@ -8,11 +8,10 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use super::MemoryStore;
 use super::account::{StoredPrompt, later, set};
 use crate::domain::{
-    Caller, NewPrompt, Place, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
-    PromptTexts, SharedPrompt, TextChunk,
+    Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery, SharedPrompt,
 };
 use crate::limits::{PROMPT_IMAGES_MAX, SEARCH_CHUNK};
-use crate::store::{PromptStore, Result, SearchStore, StoreError};
+use crate::store::{Place, PromptStore, PromptTexts, Result, SearchStore, StoreError, TextChunk};
 
 #[async_trait]
 impl PromptStore for MemoryStore {

@@ -9,10 +9,11 @@ use tokio_postgres::{Client, Error};
 use super::migrate::{MigrateError, locked};
 
 /// Tables of account data, distributed by `account_id`.
-pub(super) const BY_ACCOUNT: [&str; 4] = ["vault", "prompt", "vault_prompt", "job"];
+pub(super) const BY_ACCOUNT: [&str; 6] =
+    ["vault", "prompt", "vault_prompt", "job", "webhooks", "webhook_delivery"];
 
-/// Tables that every node has. `due_job` is only on the coordinator, so that a worker can lock a row
-/// of any account that no other one has locked.
+/// Tables that every node has. `due_job` and `due_delivery` are only on the coordinator, so that a
+/// worker can lock a row of any account that no other one has locked.
 pub(super) const ON_EVERY_NODE: [&str; 6] =
     ["account", "setting", "api_key", "session", "sign_in_code", "vault_directory"];
 
