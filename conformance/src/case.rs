@@ -2,7 +2,6 @@
 //! scenario uses, and the deletion of everything it created.
 
 mod clean_up;
-pub mod session;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +14,6 @@ pub use self::clean_up::{state, status_path};
 use crate::Failure;
 use crate::ledger::{Ledger, Resource};
 use crate::target::{Auth, Target, must_work};
-use crate::wire::raw::{RawRequest, Socket};
 use crate::wire::{Call, Wire};
 
 /// One run of one scenario. A clone is the same run.
@@ -94,16 +92,6 @@ impl Case {
         Wire::new(Arc::clone(&self.target), Arc::clone(&self.ledger), auth)
     }
 
-    /// A connection for bytes that no HTTP client sends. Fails in a run that may only read.
-    pub async fn socket(&self) -> Result<Socket, Failure> {
-        Socket::open(Arc::clone(&self.target), Arc::clone(&self.ledger)).await
-    }
-
-    /// A well-formed request without a body for a path, with the key of the account under test.
-    pub fn raw_request(&self, method: &Method, path: &str) -> RawRequest {
-        RawRequest::new(&self.target, method, path)
-    }
-
     /// A text that no other case uses, of at most 50 characters while `what` has at most 10.
     pub fn name(&self, what: &str) -> String {
         let n = self.names.fetch_add(1, Ordering::Relaxed);
@@ -123,6 +111,11 @@ impl Case {
     /// Takes on a prompt of the main account, to be deleted in the end.
     pub fn adopt_prompt(&self, id: i64) {
         self.ledger.track(&Auth::Main, Resource::Prompt(id));
+    }
+
+    /// Takes on a vault of the main account with all that is put into it, to be deleted in the end.
+    pub fn adopt_vault(&self, id: i64) {
+        self.ledger.track(&Auth::Main, Resource::Fork(id));
     }
 
     /// A wait times the factor of this run (`--time-scale`). Every wait of a scenario passes here

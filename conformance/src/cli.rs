@@ -19,15 +19,14 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 /// The flags in the groups of the help, by id.
 const GROUPS: [(&str, &str); 4] = [
-    ("Target", "base_url sign_in_url timeout time_scale cacert http"),
-    ("Scenarios", "profiles filter exclude read_only"),
+    ("Target", "base_url timeout time_scale cacert http"),
+    ("Scenarios", "filter exclude read_only"),
     ("Reports", "report report_dir known_failures write_known_failures verbose trace color"),
     ("Run", "jobs seed keep fail_fast strict"),
 ];
 
 /// What `-h` shows of the groups.
-const EVERYDAY: &str =
-    "base_url sign_in_url profiles filter report report_dir known_failures verbose keep strict";
+const EVERYDAY: &str = "base_url filter report report_dir known_failures verbose keep strict";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,7 +39,7 @@ Examples:
 /// Runs conformance scenarios against any deployment of the Promptarium API.
 ///
 /// Exit codes: 0 all passed, 1 a scenario failed, 2 usage or configuration,
-/// 3 the target cannot be reached, 4 not all core scenarios ran (with
+/// 3 the target cannot be reached, 4 not all scenarios ran (with
 /// --strict, or when none ran at all), 130 stopped by a signal.
 #[derive(Parser)]
 #[command(version, about, long_about, after_help = EXAMPLES)]
@@ -70,7 +69,7 @@ enum Command {
     /// The steps are those against the reference server, with `$…` for ids that it gave. `run
     /// --trace` shows the same against your target.
     Explain(list::ListArguments),
-    /// Show the scenarios and deliberate faults of each rule, or the result of a run for each
+    /// Show the scenarios of each rule, or the result of a run for each
     /// sentence of the specification.
     Coverage {
         /// As JSON.
@@ -134,10 +133,6 @@ struct RunArguments {
     /// Seed of the order of scenarios, as in a report.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// A link `…/sign-in#CODE` that the target printed, for scenarios that need a browser
-    /// session; it works once [env: PROMPTARIUM_SIGN_IN_URL].
-    #[arg(long, value_name = "URL")]
-    sign_in_url: Option<String>,
     /// Do not delete what the run created; `sweep` deletes it.
     #[arg(long)]
     keep: bool,
@@ -156,7 +151,7 @@ struct RunArguments {
     /// Whether the terminal's text has colours; auto: on a terminal, unless NO_COLOR is set.
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     color: clap::ColorChoice,
-    /// Exit with 4 if a core scenario could not run.
+    /// Exit with 4 if a scenario could not run.
     #[arg(long)]
     strict: bool,
 }

@@ -1,14 +1,12 @@
-//! Which clauses of the specification which rules state, which scenarios prove them, which
-//! deliberate faults they were seen to catch, and why some have none. Tests check that it adds up.
-
-pub mod proof;
+//! Which clauses of the specification which rules state, which scenarios prove them, and why some
+//! have none. Tests check that it adds up.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 
 use crate::spec::{self, Clause, Quote};
-use crate::{Profile, Scenario, rules, scenarios};
+use crate::{Scenario, rules, scenarios};
 
 /// The rules without a scenario, each with the reason. A test fails if one no longer holds.
 pub const EXEMPTIONS: &[(&str, &str)] = &[
@@ -21,7 +19,7 @@ pub const EXEMPTIONS: &[(&str, &str)] = &[
     ("VE-03", "a promise about the time after the next version; there is none yet"),
 ];
 
-/// A rule with its scenarios and faults.
+/// A rule with its scenarios.
 #[derive(Debug, Serialize)]
 pub struct Line {
     pub rule: &'static str,
@@ -29,12 +27,9 @@ pub struct Line {
     pub scenarios: Vec<&'static str>,
     #[serde(rename = "whyNoScenario")]
     pub reason: Option<&'static str>,
-    pub faults: Vec<&'static str>,
-    #[serde(rename = "whyNoFault")]
-    pub unproved: Option<String>,
 }
 
-/// A clause with its rules, scenarios and faults.
+/// A clause with its rules and scenarios.
 #[derive(Debug, Serialize)]
 pub struct ClauseLine {
     pub quote: &'static str,
@@ -44,7 +39,6 @@ pub struct ClauseLine {
     pub scenarios: Vec<&'static str>,
     #[serde(rename = "whyNoScenario")]
     pub reason: Option<&'static str>,
-    pub faults: Vec<&'static str>,
 }
 
 pub fn clauses() -> Vec<ClauseLine> {
@@ -54,9 +48,8 @@ pub fn clauses() -> Vec<ClauseLine> {
 
 fn line(quote: &'static Quote, clause: &'static Clause) -> ClauseLine {
     let rules: Vec<_> = clause.rules.iter().map(String::as_str).collect();
-    let scenarios = rules.iter().flat_map(|rule| core_proofs(rule)).map(|one| one.id);
+    let scenarios = rules.iter().flat_map(|rule| proofs(rule)).map(|one| one.id);
     let scenarios: BTreeSet<_> = scenarios.collect();
-    let faults: BTreeSet<_> = rules.iter().flat_map(|rule| faults(rule)).collect();
     ClauseLine {
         quote: &quote.id,
         text: &quote.text,
@@ -64,7 +57,6 @@ fn line(quote: &'static Quote, clause: &'static Clause) -> ClauseLine {
         reason: clause.reason.as_deref(),
         // What cannot be proved is stated by rules that other clauses may prove in part.
         scenarios: scenarios.into_iter().filter(|_| clause.reason.is_none()).collect(),
-        faults: faults.into_iter().filter(|_| clause.reason.is_none()).collect(),
         rules,
     }
 }
@@ -75,32 +67,11 @@ pub fn matrix() -> Vec<Line> {
         text: rule.text,
         scenarios: proofs(rule.id).map(|scenario| scenario.id).collect(),
         reason: exemption(rule.id),
-        faults: faults(rule.id).collect(),
-        unproved: why_no_fault(rule.id),
     };
     rules::all().map(line).collect()
 }
 
-/// Why no fault breaks the rule.
-pub fn why_no_fault(rule: &str) -> Option<String> {
-    Some(format!("There is no scenario: {}.", exemption(rule)?))
-}
-
-/// The faults made to break the rule that a scenario of it catches. What else they
-/// turn red proves nothing about the rules there.
-fn faults(rule: &str) -> impl Iterator<Item = &'static str> {
-    let breaks = move |fault: &&proof::Fault<'static>| {
-        let caught = |one: &'static Scenario| fault.scenarios.contains(&one.id);
-        fault.rule == rule && proofs(rule).any(caught)
-    };
-    proof::faults().iter().filter(breaks).map(|fault| fault.id)
-}
-
-pub(crate) fn core_proofs(rule: &str) -> impl Iterator<Item = &'static Scenario> {
-    proofs(rule).filter(|scenario| scenario.profile == Profile::Core)
-}
-
-fn proofs(rule: &str) -> impl Iterator<Item = &'static Scenario> {
+pub(crate) fn proofs(rule: &str) -> impl Iterator<Item = &'static Scenario> {
     scenarios::all().filter(move |scenario| scenario.rules.contains(&rule))
 }
 

@@ -107,6 +107,26 @@ impl Request {
 }
 
 impl RawExchange {
+    /// What a scenario sent to this address on a socket of its own, and the response, if one came.
+    pub fn of_bytes(
+        url: &str,
+        sent: impl Into<Bytes>,
+        response: Option<http::Response<Bytes>>,
+    ) -> Self {
+        let request =
+            Request { url: url.to_owned(), bytes: Some(sent.into()), ..Request::default() };
+        let response = response.map(|response| {
+            let (head, body) = response.into_parts();
+            Arc::new(Response { status: head.status, headers: head.headers, body })
+        });
+        Self { request: Arc::new(request), response }
+    }
+
+    /// The status of the response.
+    pub fn status(&self) -> Option<u16> {
+        self.response.as_ref().map(|response| response.status.as_u16())
+    }
+
     /// What a report may show of it. Redacting is slow, so it is done for failures only.
     pub(crate) fn redacted(&self, secrets: &Secrets) -> Exchange {
         let response = match self.response.as_deref() {

@@ -37,8 +37,6 @@ pub(crate) enum Resource {
         /// The vault that the request named.
         vault: Option<i64>,
     },
-    /// An API key, by its public id.
-    Key(String),
 }
 
 impl Resource {
@@ -48,7 +46,6 @@ impl Resource {
             Self::Vault(id) => ("vault", id.to_string()),
             Self::Fork(id) => ("fork", id.to_string()),
             Self::Job { id, .. } => ("generation", id.clone()),
-            Self::Key(id) => ("API key", id.clone()),
         }
     }
 }

@@ -2,10 +2,8 @@
 //!
 //! A [`Scenario`] is a plain async function over a [`Case`]: it talks HTTP to
 //! one [`Target`], works only on what it makes itself, and says which numbered
-//! rules of `docs/reference/api.md` it proves. The profile [`Profile::Core`] is what the
-//! specification states and nothing else; [`Profile::Http`] is what the RFCs of HTTP
-//! require of any server; [`Profile::Reference`] adds to the core what the reference
-//! server chose where the specification is silent.
+//! rules of `docs/reference/api.md` it proves: what the specification states and nothing
+//! else. [`Suite::with`] adds scenarios of other crates.
 //!
 //! This crate speaks HTTP only and never links the server. Its modules may change in any version;
 //! what programs with scenarios of their own need is re-exported here.
@@ -28,6 +26,7 @@ pub mod rules;
 pub mod run;
 pub mod run_id;
 pub mod scenario;
+#[doc(hidden)]
 pub mod scenarios;
 mod secret;
 pub mod selection;
@@ -49,7 +48,7 @@ pub use probe::{ProbeError, preflight, probe};
 pub use report::Report;
 pub use run::Run;
 pub use run_id::RunId;
-pub use scenario::{Profile, Scenario};
+pub use scenario::Scenario;
 pub use selection::Selection;
 pub use suite::Suite;
 pub use target::{

@@ -49,7 +49,6 @@ pub async fn preflight(
     let look = async {
         probe(target).await?;
         keys::check(&case).await?;
-        keys::begin_session(&case, selection).await?;
         parts::check(&case, selection).await;
         Ok(parts::untestable(target, selection))
     };

@@ -19,19 +19,18 @@ pub use self::causes::Cause;
 pub use self::files::{Format, Output, Outputs};
 use self::known_failures::known_failures;
 pub use self::record::{Outcome, Record};
-use crate::Profile;
 use crate::exchange::quoted;
 use crate::known::KnownFailures;
 use crate::target::{NOT_IMPLEMENTED, Untestable};
 
-/// The result of the whole run, or of one profile; the worst is last.
+/// The result of a run; the worst is last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, AsRefStr)]
 #[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// No scenario failed but known ones, and every core scenario ran.
+    /// No scenario failed but known ones, and every one ran.
     Passed,
-    /// None failed, and a core scenario did not run.
+    /// None failed, and a scenario did not run.
     Partial,
     /// At least one failed, was blocked or had no result.
     Failed,
@@ -60,14 +59,6 @@ pub struct Totals {
     pub duration_ms: u64,
 }
 
-/// The result of the scenarios of one profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct ProfileVerdict {
-    pub profile: Profile,
-    pub verdict: Verdict,
-    pub totals: Totals,
-}
-
 /// A run and everything it found.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
@@ -77,8 +68,7 @@ pub struct Report {
     pub suite: String,
     /// The API root that was asked.
     pub target: String,
-    pub profiles: Vec<Profile>,
-    /// The filters that were given; none means every scenario of the profile.
+    /// The filters that were given; none means every scenario.
     pub filters: Vec<String>,
     /// Ids and beginnings of ids that were left out.
     pub excluded: Vec<String>,
@@ -89,8 +79,6 @@ pub struct Report {
     pub started_at: String,
     pub duration_ms: u64,
     pub verdict: Verdict,
-    /// One profile never changes the verdict of another.
-    pub verdicts: Vec<ProfileVerdict>,
     /// What kept the run from its end.
     pub problem: Option<String>,
     /// What the preflight found not to be testable, and why.
@@ -113,7 +101,7 @@ impl Report {
         let mut record = record.judged(&self.known);
         if record.outcome.is_bad() || record.outcome == Outcome::Known {
             let pattern = format!("--filter {}", record.id);
-            let mut words = self.words(&[record.profile], vec![pattern]);
+            let mut words = self.words(vec![pattern]);
             // Where the request cannot be sent again, the way to look is to run the scenario so.
             if record.exchange.as_ref().is_some_and(|exchange| exchange.curl.is_none()) {
                 words.push("--keep --trace".to_owned());
@@ -145,11 +133,7 @@ impl Report {
 
     /// Ends the run: nothing is added any more.
     pub(crate) fn close(&mut self, problem: Option<String>) {
-        let cut_short = problem.is_some();
-        let judged = Profile::ALL.map(|profile| self.judge(profile, cut_short));
-        self.verdicts = judged.into_iter().flatten().collect();
-        let worst = self.verdicts.iter().map(|one| one.verdict).max();
-        self.verdict = worst.unwrap_or(Verdict::Partial);
+        self.verdict = self.judge(problem.is_some());
         self.problem = problem;
         for (id, entry) in self.known.entries() {
             let what = match self.records.iter().find(|record| record.id == id) {
@@ -169,16 +153,15 @@ impl Report {
             true => format!("{flag} {}", quoted(pattern)),
             false => format!("{flag} {pattern}"),
         });
-        let mut words = self.words(&self.profiles, patterns.collect());
+        let mut words = self.words(patterns.collect());
         words.extend(self.known.file().map(|file| format!("--known-failures {}", quoted(file))));
         words.join(" ")
     }
 
     /// The words of a command that runs these scenarios. Keys come from the environment.
-    fn words(&self, profiles: &[Profile], patterns: Vec<String>) -> Vec<String> {
+    fn words(&self, patterns: Vec<String>) -> Vec<String> {
         let mut words =
             vec![format!("promptarium-conformance run --base-url {}", quoted(&self.target))];
-        words.extend(profiles.iter().map(|profile| format!("--profile {}", profile.as_ref())));
         words.extend(patterns);
         words.push(format!("--seed {}", self.seed));
         words.extend(self.flags.iter().cloned());
@@ -190,26 +173,16 @@ impl Report {
         self.records.iter().filter(move |record| outcomes.contains(&record.outcome))
     }
 
-    /// The profile, if the run has scenarios of it. One without a single verdict has
-    /// shown nothing, so it cannot pass.
-    fn judge(&self, profile: Profile, cut_short: bool) -> Option<ProfileVerdict> {
-        let totals = Totals::of(self.records.iter().filter(|record| record.profile == profile));
-        let Totals { scenarios, passed, failed, blocked, errors, known, skipped, .. } = totals;
-        let core_skipped = profile == Profile::Core && skipped > 0;
-        let verdict = if failed + errors + blocked > 0 {
+    /// A run without a single result has shown nothing, so it cannot pass.
+    fn judge(&self, cut_short: bool) -> Verdict {
+        let Totals { passed, failed, blocked, errors, known, skipped, .. } = self.totals;
+        if failed + errors + blocked > 0 {
             Verdict::Failed
-        } else if cut_short || passed + known == 0 || core_skipped {
+        } else if cut_short || passed + known == 0 || skipped > 0 {
             Verdict::Partial
         } else {
             Verdict::Passed
-        };
-        (scenarios > 0).then_some(ProfileVerdict { profile, verdict, totals })
-    }
-
-    /// The profiles that were asked for, as reports show them.
-    fn profile_words(&self) -> String {
-        let words: Vec<_> = self.profiles.iter().map(AsRef::as_ref).collect();
-        words.join(" and ")
+        }
     }
 }
 

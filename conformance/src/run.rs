@@ -50,10 +50,9 @@ impl Run {
         let now = jiff::Timestamp::now();
         let run_id = RunId::new(now);
         let report = Report {
-            format: 3,
+            format: 4,
             suite: format!("{} {}", env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             target: target.base_url().to_owned(),
-            profiles: selection.profiles.clone(),
             filters: selection.filters.clone(),
             excluded: selection.excluded.clone(),
             seed: u64::from(rand::random::<u32>()),

@@ -2,10 +2,7 @@
 
 use std::panic::Location;
 
-use clap::ValueEnum;
 use futures::future::BoxFuture;
-use serde::Serialize;
-use strum::AsRefStr;
 
 use crate::{Case, Failure, Need};
 
@@ -19,12 +16,9 @@ pub struct Scenario {
     pub id: &'static str,
     /// The fact in one sentence.
     pub title: &'static str,
-    /// The rules of `docs/reference/api.md` it proves; never empty.
+    /// What it proves: rules of `docs/reference/api.md`, or whatever the authors of an own suite
+    /// number their rules by. Never empty.
     pub rules: &'static [&'static str],
-    /// Whether the specification states it, an RFC of HTTP does, or the reference server chose it.
-    pub profile: Profile,
-    /// The points, such as `S-31`, at which the specification is silent and our server chose.
-    pub silent: &'static [&'static str],
     /// Whether it sends nothing but `GET` and `HEAD`, as far as the run may only read.
     pub reads: bool,
     /// What it cannot run without, beyond the address and the key.
@@ -35,31 +29,13 @@ pub struct Scenario {
     pub run: RunFn,
 }
 
-/// Which set of expectations a scenario belongs to.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum, AsRefStr,
-)]
-#[strum(serialize_all = "lowercase")]
-#[serde(rename_all = "lowercase")]
-pub enum Profile {
-    /// What the specification states.
-    #[default]
-    Core,
-    /// What RFC 9110 and RFC 9112 require of any HTTP server.
-    Http,
-    /// What the reference server chose where the specification is silent.
-    Reference,
-}
-
 impl Scenario {
     /// A scenario made from a row of a table. It lives as long as the program.
     #[track_caller]
-    pub(crate) fn generated<F>(
-        profile: Profile,
+    pub fn generated<F>(
         id: String,
         title: String,
         rules: Vec<&'static str>,
-        silent: &'static [&'static str],
         run: impl Fn(Case) -> F + Sync + 'static,
     ) -> Self
     where
@@ -70,8 +46,6 @@ impl Scenario {
             id: id.leak(),
             title: title.leak(),
             rules: rules.leak(),
-            profile,
-            silent,
             reads: false,
             needs: &[],
             source: format!("{}:{}", made_at.file(), made_at.line()).leak(),
@@ -80,18 +54,7 @@ impl Scenario {
     }
 }
 
-impl Profile {
-    /// Every profile, in the order of reports.
-    pub const ALL: [Self; 3] = [Self::Core, Self::Http, Self::Reference];
-
-    /// Whether a run of this profile has the scenarios of the other one.
-    pub fn includes(self, other: Self) -> bool {
-        self == other || (self == Self::Reference && other == Self::Core)
-    }
-}
-
-/// One scenario: profile, `reads` (if it only reads), id, rules, silent points (optional), needs
-/// (optional), function, title. In place of the name of a function there may be a call such as
+/// One scenario: `reads` (if it only reads), id, rules, needs (optional), function, title. In place of the name of a function there may be a call such as
 /// `|case| lists(case, "/vaults")`.
 ///
 /// ```
@@ -102,7 +65,7 @@ impl Profile {
 /// }
 ///
 /// static OURS: &[Scenario] = &[
-///     scenario! { Reference "acme.vaults.listed" ["VA-13"] lists_vaults,
+///     scenario! { "acme.vaults.listed" ["VA-13"] lists_vaults,
 ///         "Our gateway lets the list of vaults through" },
 /// ];
 ///
@@ -113,16 +76,14 @@ impl Profile {
 macro_rules! scenario {
     (@) => { false };
     (@ reads) => { true };
-    ($profile:ident $($reads:ident)? $id:literal [$($rule:literal),*] $(($($silent:literal),*))? $([$($need:ident),*])? $run:path, $title:literal) => {
-        $crate::scenario!($profile $($reads)? $id [$($rule),*] $(($($silent),*))? $([$($need),*])? |case| $run(case), $title)
+    ($($reads:ident)? $id:literal [$($rule:literal),*] $([$($need:ident),*])? $run:path, $title:literal) => {
+        $crate::scenario!($($reads)? $id [$($rule),*] $([$($need),*])? |case| $run(case), $title)
     };
-    ($profile:ident $($reads:ident)? $id:literal [$($rule:literal),*] $(($($silent:literal),*))? $([$($need:ident),*])? |$case:ident| $run:expr, $title:literal) => {
+    ($($reads:ident)? $id:literal [$($rule:literal),*] $([$($need:ident),*])? |$case:ident| $run:expr, $title:literal) => {
         $crate::Scenario {
             id: $id,
             title: $title,
             rules: &[$($rule),*],
-            profile: $crate::Profile::$profile,
-            silent: &[$($($silent),*)?],
             reads: $crate::scenario!(@ $($reads)?),
             needs: &[$($($crate::Need::$need),*)?],
             source: concat!(file!(), ":", line!()),
@@ -130,20 +91,3 @@ macro_rules! scenario {
         }
     };
 }
-
-/// A scenario of the profile core.
-macro_rules! core {
-    ($($entry:tt)+) => { $crate::scenario!(Core $($entry)+) };
-}
-
-/// A scenario of the profile http.
-macro_rules! http {
-    ($($entry:tt)+) => { $crate::scenario!(Http $($entry)+) };
-}
-
-/// A scenario of the profile reference.
-macro_rules! reference {
-    ($($entry:tt)+) => { $crate::scenario!(Reference $($entry)+) };
-}
-
-pub(crate) use {core, http, reference};

@@ -1,21 +1,13 @@
-//! The full list of scenarios, by hand: what is not named here does not run. A folder for each
-//! profile: `core` is what the specification states, `http` what the RFCs require, `ours` what the
-//! reference server chose. Scenarios of tables have the profile of their row.
+//! The full list of scenarios: what is not named here does not run. What the tables and fixtures of
+//! scenarios share is public for suites of other crates, and hidden, as it may change at any time.
 
-#[doc(hidden)]
-mod endpoints;
-mod prelude;
-
-mod access;
-#[doc(hidden)]
-mod answers;
-mod core;
-#[doc(hidden)]
-mod fields;
-mod http;
-#[doc(hidden)]
-mod ids;
-mod ours;
+pub mod access;
+pub mod answers;
+pub mod core;
+pub mod endpoints;
+pub mod fields;
+pub mod ids;
+pub mod prelude;
 
 use std::sync::LazyLock;
 
@@ -23,18 +15,8 @@ use crate::Scenario;
 
 static MADE: [&LazyLock<Vec<Scenario>>; 4] = [&fields::ALL, &access::ALL, &ids::ALL, &answers::ALL];
 
-/// The tables, for tests that make deliberate faults from their rows.
-#[doc(hidden)]
-pub mod tables {
-    pub use super::answers::shapes::{OBJECTS, Object, Shape, Type};
-    pub use super::endpoints::{ROWS, Row, Scope};
-    pub use super::fields::request::Request;
-    pub use super::fields::table::{FIELDS, Field, Kind, Presence};
-    pub use super::ids::{PLACES, Place, Where};
-}
-
-/// Every scenario, folder by folder; those made from tables come last.
+/// Every scenario, file by file; those made from tables come last.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
-    let written = [core::ALL, http::ALL, ours::ALL].into_iter().flatten().copied().flatten();
+    let written = core::ALL.iter().copied().flatten();
     written.chain(MADE.iter().flat_map(|made| made.iter()))
 }

@@ -1,22 +1,13 @@
-//! Which scenarios a run takes: profiles, narrowed by filters.
-
-use std::collections::BTreeSet;
+//! Which scenarios a run takes.
 
 use clap::Args;
 
-use crate::{Need, Profile, Scenario, Suite, trace};
+use crate::{Need, Scenario, Suite, trace};
 
 /// What selects scenarios. A pattern is a whole id, or the beginning of ids if no scenario has
 /// that id; a rule such as `PR-12`; or a call such as `POST /prompts`.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Filters {
-    /// What is expected; repeatable. `run` takes the core by default.
-    ///
-    /// `core` is what the specification states, `http` what the RFCs of HTTP require of any
-    /// server, `reference` the core and what the reference server chose where the specification
-    /// is silent.
-    #[arg(long = "profile", value_name = "PROFILE")]
-    pub profiles: Vec<Profile>,
     /// Only scenarios with this id or an id that begins so, of this rule (`PR-12`), or that
     /// look at this call (`POST /vaults/{vaultId}/prompts`); repeatable.
     #[arg(long = "filter", value_name = "PREFIX")]
@@ -32,9 +23,7 @@ pub struct Filters {
 /// The scenarios of a run and what selected them.
 #[derive(Clone)]
 pub struct Selection {
-    /// The profiles that were asked for; [`Profile::Reference`] includes the core.
-    pub profiles: Vec<Profile>,
-    /// Ids and beginnings of ids; none selects whole profiles.
+    /// Ids and beginnings of ids; none selects all.
     pub filters: Vec<String>,
     /// Ids and beginnings of ids that are left out.
     pub excluded: Vec<String>,
@@ -42,26 +31,12 @@ pub struct Selection {
     pub scenarios: Vec<&'static Scenario>,
 }
 
-impl Filters {
-    /// Whole profiles.
-    pub fn profiles(profiles: &[Profile]) -> Self {
-        Self { profiles: profiles.to_vec(), ..Self::default() }
-    }
-}
-
 impl Selection {
-    /// Takes the scenarios of the profiles (core, if none is given) that some filter matches and
-    /// no exclusion. Fails with one line if a filter or an exclusion matches nothing: a mistyped
+    /// Takes the scenarios that some filter matches, all without a filter, and no exclusion. Fails with one line if a filter or an exclusion matches nothing: a mistyped
     /// one must not look like a run without failures.
     pub fn new(suite: &Suite, filters: Filters) -> Result<Self, String> {
-        let Filters { mut profiles, filter: mut filters, exclude: excluded, prefixes } = filters;
+        let Filters { filter: mut filters, exclude: excluded, prefixes } = filters;
         filters.extend(prefixes);
-        if profiles.is_empty() {
-            profiles.push(Profile::Core);
-        }
-        profiles.sort_unstable();
-        profiles.dedup();
-        let in_profiles = |profile| profiles.iter().any(|wanted| wanted.includes(profile));
         let matches = |pattern: &str, scenario: &Scenario| {
             let Scenario { id, rules, .. } = *scenario;
             match pattern.split_once(' ') {
@@ -71,18 +46,10 @@ impl Selection {
             }
         };
         for pattern in filters.iter().chain(&excluded) {
-            let matched = suite.scenarios().filter(|scenario| matches(pattern, scenario));
-            let matched: BTreeSet<_> = matched.map(|scenario| scenario.profile).collect();
-            let Some(nearest) = matched.first().map(AsRef::as_ref) else {
+            if !suite.scenarios().any(|scenario| matches(pattern, scenario)) {
                 return Err(format!(
                     "no scenario has an id that begins with \"{pattern}\", proves a rule of that \
                      name or looks at such a call"
-                ));
-            };
-            if filters.contains(pattern) && !matched.iter().any(|profile| in_profiles(*profile)) {
-                return Err(format!(
-                    "\"{pattern}\" names scenarios of the profile {nearest} only; \
-                     add --profile {nearest}"
                 ));
             }
         }
@@ -90,15 +57,13 @@ impl Selection {
             patterns.iter().any(|pattern| matches(pattern, scenario))
         };
         let selected = suite.scenarios().filter(|scenario| {
-            in_profiles(scenario.profile)
-                && (filters.is_empty() || any(&filters, scenario))
-                && !any(&excluded, scenario)
+            (filters.is_empty() || any(&filters, scenario)) && !any(&excluded, scenario)
         });
         let scenarios: Vec<_> = selected.collect();
         if scenarios.is_empty() {
             return Err("no scenario is selected".into());
         }
-        Ok(Self { profiles, filters, excluded, scenarios })
+        Ok(Self { filters, excluded, scenarios })
     }
 
     /// Whether a selected scenario needs this.

@@ -17,7 +17,7 @@ impl Suite {
     /// Adds scenarios behind these. Panics if two have one id, by which reports and filters name
     /// them.
     #[must_use]
-    pub fn with(mut self, scenarios: &'static [Scenario]) -> Self {
+    pub fn with(mut self, scenarios: impl IntoIterator<Item = &'static Scenario>) -> Self {
         self.0.extend(scenarios);
         let mut ids = HashSet::new();
         for scenario in &self.0 {

@@ -10,7 +10,6 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::OnceCell;
 use url::Url;
 
 pub(crate) use self::capabilities::{Capabilities, must_work};
@@ -19,7 +18,6 @@ use self::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_K
 pub use self::options::RunOptions;
 pub use self::transport::{Authorities, Http};
 use crate::Failure;
-use crate::exchange::RawExchange;
 use crate::secret::Secrets;
 
 /// What a run is told about the deployment under test.
@@ -35,8 +33,6 @@ pub struct TargetConfig {
     pub other_api_key: Option<String>,
     /// A revoked key.
     pub revoked_api_key: Option<String>,
-    /// The code of a link that signs a browser in to the account of the keys.
-    pub sign_in_code: Option<String>,
     /// A model id that image prompts may name.
     pub image_model: String,
     /// A model id that video prompts may name.
@@ -60,7 +56,6 @@ impl TargetConfig {
             read_only_api_key: None,
             other_api_key: None,
             revoked_api_key: None,
-            sign_in_code: None,
             image_model: "local/plasma".into(),
             video_model: "local/plasma-video".into(),
             timeout: Duration::from_secs(Self::TIMEOUT_SECONDS.into()),
@@ -100,8 +95,6 @@ pub(crate) enum Auth {
     ReadOnly,
     Other,
     Revoked,
-    /// The run's browser session, without a key.
-    Session,
     None,
 }
 
@@ -113,17 +106,9 @@ impl Auth {
             Self::ReadOnly => "the read-only key",
             Self::Other => "the key of another account",
             Self::Revoked => "the revoked key",
-            Self::Session => "the session",
             Self::None => "no key",
         }
     }
-}
-
-#[derive(Clone)]
-pub(crate) struct Session {
-    /// Name and value, as the header `Cookie` has them.
-    pub(crate) cookie: String,
-    pub(crate) sign_in: RawExchange,
 }
 
 /// A deployment, ready to be asked.
@@ -133,7 +118,6 @@ pub struct Target {
     pub(crate) tls: rustls::ClientConfig,
     pub(crate) secrets: Secrets,
     pub(crate) capabilities: Capabilities,
-    pub(crate) session: OnceCell<Result<Session, Failure>>,
     /// The calls that are implemented, see [`Self::implements`].
     implemented: Mutex<HashSet<String>>,
 }
@@ -163,11 +147,8 @@ impl Target {
         let http = config.http.set(http).build();
         let http = http.map_err(|error| Failure::error("an HTTP client", error.to_string()))?;
         let secrets = Secrets::new(config.keys());
-        let codes = config.sign_in_code.iter();
-        codes.for_each(|code| secrets.keep("SIGN_IN_CODE", "[code]", code, code));
-        let (capabilities, session) = (Capabilities::default(), OnceCell::new());
-        let implemented = Mutex::default();
-        Ok(Self { config, http, tls, secrets, capabilities, session, implemented })
+        let (capabilities, implemented) = (Capabilities::default(), Mutex::default());
+        Ok(Self { config, http, tls, secrets, capabilities, implemented })
     }
 
     /// Notes how a call was answered. Refusing a key can be the work of something before the API.
@@ -197,6 +178,16 @@ impl Target {
         wait.mul_f64(self.options().time_scale)
     }
 
+    /// What the run was told about it.
+    pub fn config(&self) -> &TargetConfig {
+        &self.config
+    }
+
+    /// The settings of TLS connections to it, for scenarios that open sockets of their own.
+    pub fn tls(&self) -> &rustls::ClientConfig {
+        &self.tls
+    }
+
     /// How this run behaves.
     pub fn options(&self) -> &RunOptions {
         &self.config.options
@@ -211,9 +202,6 @@ impl Target {
             }
             Need::OtherAccount => self.config.other_api_key.is_some(),
             Need::RevokedKey => self.config.revoked_api_key.is_some(),
-            Need::Session => self.config.sign_in_code.is_some(),
-            Need::HttpOne => self.config.http != Http::Two,
-            Need::LocalProvider => self.config.image_model.starts_with("local/"),
         }
     }
 }

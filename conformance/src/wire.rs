@@ -3,12 +3,12 @@
 
 mod busy;
 mod call;
-pub mod raw;
 mod response;
 
 use std::sync::Arc;
 
 use http::Method;
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
 pub use self::call::Call;
@@ -25,11 +25,13 @@ pub struct Wire {
     ledger: Arc<Ledger>,
     auth: Auth,
     contention: bool,
+    /// Beside those of a call.
+    headers: HeaderMap,
 }
 
 impl Wire {
     pub(crate) fn new(target: Arc<Target>, ledger: Arc<Ledger>, auth: Auth) -> Self {
-        Self { target, ledger, auth, contention: false }
+        Self { target, ledger, auth, contention: false, headers: HeaderMap::new() }
     }
 
     /// The same for calls on one thing at the same moment. A server may answer 409 or 503 to
@@ -37,6 +39,13 @@ impl Wire {
     #[must_use]
     pub fn under_contention(self) -> Self {
         Self { contention: true, ..self }
+    }
+
+    /// The same with a further header on each call.
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.append(name, value);
+        self
     }
 
     /// `GET` of a path below the base URL, query included.
@@ -77,18 +86,13 @@ impl Wire {
     pub fn call(&self, method: Method, path: &str) -> Call {
         let url = format!("{}{path}", self.target.base_url());
         let call = Call::new(self.clone(), method, url, Some(path.to_owned()));
-        match (&self.auth, self.target.session.get()) {
-            (Auth::Session, Some(Ok(session))) => {
-                call.header("cookie", &session.cookie).sent_by_own_page()
-            }
-            _ => call,
-        }
+        self.headers.iter().fold(call, |call, (name, value)| call.header(name.as_str(), value))
     }
 
     fn key(&self) -> Result<Option<&str>, Failure> {
         let config = &self.target.config;
         let key = match self.auth {
-            Auth::None | Auth::Session => return Ok(None),
+            Auth::None => return Ok(None),
             Auth::Main => Some(&config.api_key),
             Auth::ReadOnly => config.read_only_api_key.as_ref(),
             Auth::Other => config.other_api_key.as_ref(),
@@ -116,7 +120,6 @@ impl Wire {
                 let body: Value = serde_json::from_slice(body).unwrap_or_default();
                 Resource::Job { id, vault: body["vaultId"].as_i64() }
             }),
-            ["api-keys"] => text("/data/publicId").map(Resource::Key),
             _ => None,
         };
         if let Some(created) = created {

@@ -27,6 +27,8 @@ mod serve;
 #[cfg(feature = "dashboard")]
 mod web;
 
+mod search;
+
 mod api;
 mod http;
 

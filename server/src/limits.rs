@@ -117,11 +117,6 @@ pub(crate) const JOB_POLL: Duration = Duration::from_secs(1);
 /// Prompts in one chunk, and for PostgreSQL the bytes of texts after which a chunk ends.
 pub(crate) const SEARCH_CHUNK: usize = 500;
 pub(crate) const SEARCH_CHUNK_BYTES: usize = 2 << 20;
-/// When a search stops: its result says where to go on.
-pub(crate) const SEARCH_PROMPTS_MAX: usize = 20_000;
-pub(crate) const SEARCH_TIME_MAX: Duration = Duration::from_secs(2);
-/// Searches at once in all. An account has one at a time.
-pub(crate) const SEARCHES_MAX: usize = 8;
 
 // How long is a generation tried, and what may its outputs take?
 /// Longest submission to a provider.

@@ -2,81 +2,64 @@
 //! server has the same pages and the same middleware.
 
 mod middleware;
-
-use std::any::Any;
-use std::sync::Arc;
 #[cfg(feature = "webhooks")]
-use std::time::Duration;
+pub(crate) mod webhooks;
+
+use std::sync::Arc;
+
+use http::Extensions;
 
 use self::middleware::ProgramMiddleware;
 #[cfg(feature = "webhooks")]
-use crate::api::webhooks::deliver::{Deliverer, WebhookSettings};
+use crate::api::webhooks::deliver::WebhookSettings;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::domain::{PublicUrl, SecretToken};
 use crate::embedded::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
 use crate::error_chain::error_chain;
 use crate::generate::queue::QueueSetting;
-use crate::generate::worker::pool::WorkerPool;
+use crate::generate::scene;
 use crate::http::rates::Rates;
-#[cfg(feature = "webhooks")]
-use crate::outbound::Outbound;
+use crate::search::{self, Searches};
 use crate::serve::metrics::{Metrics, Readings, RequestMetrics};
-use crate::start::{self, Extend, Service, ServiceParts, ServiceSettings, SignInLinks};
+use crate::start::{self, Service, ServiceParts, ServiceSettings, SignInLinks};
 use crate::store::memory::MemoryStore;
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
-#[cfg(feature = "webhooks")]
-use crate::store::webhooks::WebhookStore;
 use crate::store::{Cause, Store, StoreError};
+#[cfg(feature = "dashboard")]
+use crate::web;
 
 /// What is added to the API.
 fn parts(middleware: ProgramMiddleware) -> ServiceParts {
-    let parts = ServiceParts { middleware: Some(Arc::new(middleware)), ..ServiceParts::default() };
+    let parts = ServiceParts {
+        routes: vec![search::route()],
+        paint: Some(scene::paint),
+        extensions: Some(extensions),
+        middleware: Some(Arc::new(middleware)),
+        ..ServiceParts::default()
+    };
     #[cfg(feature = "dashboard")]
-    let parts = {
-        let (routes, pages) = (crate::web::routes::table(), Some(crate::web::PAGES));
-        ServiceParts { routes, pages, ..parts }
+    let parts = ServiceParts {
+        routes: [parts.routes, web::routes::table()].concat(),
+        pages: Some(web::PAGES),
+        ..parts
     };
     #[cfg(feature = "webhooks")]
     let parts = {
+        let settings = WebhookSettings { allow_private: true, ..WebhookSettings::default() };
         let routes = [parts.routes, crate::api::webhooks::table()].concat();
-        ServiceParts {
-            routes,
-            extend: Some(deliveries(WebhookSettings {
-                allow_private: true,
-                ..WebhookSettings::default()
-            })),
-            ..parts
-        }
+        ServiceParts { routes, extend: Some(webhooks::deliver(settings)), ..parts }
     };
     parts
 }
 
-/// Delivers events of the store of the service.
-#[cfg(feature = "webhooks")]
-fn deliveries(settings: WebhookSettings) -> Extend {
-    Arc::new(move |api| {
-        let Some(store) = webhooks_of(&api.store) else { return Ok(None) };
-        let outbound = Outbound::new(!settings.allow_private, 0)?;
-        let (assets, clock) = (api.assets.clone(), api.clock.clone());
-        let deliverer = Deliverer { store, outbound, assets, clock, settings: settings.clone() };
-        api.extensions.insert(deliverer.clone());
-        Ok(Some(WorkerPool::start(&deliverer, &api.draining)))
-    })
-}
-
-/// The webhooks of a store; `None` of one that has none, as in tests.
-#[cfg(feature = "webhooks")]
-pub(crate) fn webhooks_of(store: &Arc<dyn Store>) -> Option<Arc<dyn WebhookStore>> {
-    let any: Arc<dyn Any + Send + Sync> = store.clone();
-    #[cfg(feature = "postgres")]
-    let any = match any.downcast::<PostgresStore>() {
-        Ok(store) => return Some(store),
-        Err(any) => any,
-    };
-    let _ = any;
-    None
+fn extensions() -> Extensions {
+    let mut extensions = Extensions::new();
+    extensions.insert(Searches::default());
+    #[cfg(feature = "dashboard")]
+    web::share(&mut extensions);
+    extensions
 }
 
 /// The configured store. An error names the setting.
@@ -127,7 +110,7 @@ pub async fn start(
     let parts =
         ServiceParts { store: Some(store), provider, blobs: Some(blobs), ..parts(middleware) };
     #[cfg(feature = "webhooks")]
-    let parts = ServiceParts { extend: Some(deliveries(webhooks)), ..parts };
+    let parts = ServiceParts { extend: Some(webhooks::deliver(webhooks)), ..parts };
     let settings = ServiceSettings {
         vendor: settings.vendor,
         model_namespace: settings.model_namespace,
@@ -141,6 +124,7 @@ pub async fn start(
     #[cfg(feature = "dashboard")]
     service.quotas.push(crate::blobs::thumbnail::THUMBNAILS.clone());
     let api = &service.app.api;
+    service.quotas.extend(api.extensions.get().map(|Searches(quota)| quota.clone()));
     let readings = Readings {
         connections: service.listener.connections.clone(),
         memory: api.memory.clone(),
@@ -196,14 +180,6 @@ impl EmbeddedServer {
 }
 
 impl EmbeddedServerBuilder {
-    /// How long it waits before the first attempt to deliver an event to a webhook, and after each
-    /// that failed. Its webhooks may be at private addresses and without TLS, as those of a test.
-    #[cfg(feature = "webhooks")]
-    pub fn webhook_delays(self, delays: impl IntoIterator<Item = Duration>) -> Self {
-        let delays = delays.into_iter().collect();
-        self.extend(deliveries(WebhookSettings { allow_private: true, delays }))
-    }
-
     /// Uses this PostgreSQL database, `postgres://user:password@host/name`, and migrates its
     /// schema. Servers of one database share all data and the signing key. Without a seeded key
     /// each server creates one in the account `default`. Files stay in this server's memory.

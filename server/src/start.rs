@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
+use http::Extensions;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +18,7 @@ use crate::clock::Clock;
 use crate::domain::{
     GeneratedKey, ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, SigningKey, Vendor,
 };
-use crate::generate::local::{LocalProvider, PAINTERS};
+use crate::generate::local::{LocalProvider, PAINTERS, Paint};
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker::output::large_outputs;
@@ -72,15 +73,19 @@ pub(crate) struct ServiceParts {
     pub(crate) clock: Clock,
     /// Of generations.
     pub(crate) provider: Option<Arc<dyn Provider>>,
+    /// What the provider paints that needs no outside service.
+    pub(crate) paint: Option<Paint>,
     /// The store of files.
     pub(crate) blobs: Option<Blobs>,
-    /// Routes beside those of the API.
+    /// Routes beside those of the API, or in their place.
     pub(crate) routes: Vec<Route>,
     /// How pages fail, if there are pages.
     pub(crate) pages: Option<Pages>,
     /// What happens around each request.
     pub(crate) middleware: Option<Arc<dyn Middleware>>,
-    /// Adds what other handlers need, and starts other workers.
+    /// Makes what handlers of these routes share.
+    pub(crate) extensions: Option<fn() -> Extensions>,
+    /// Adds to that what needs the service, and starts other workers.
     pub(crate) extend: Option<Extend>,
 }
 
@@ -207,7 +212,9 @@ pub(crate) async fn start(
         Some(given) => (given, None),
         None => {
             let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
-            (Arc::new(LocalProvider { clock, assets, blobs }), Some(PAINTERS.clone()))
+            let mut local = LocalProvider::new(clock, assets, blobs);
+            local.paint = parts.paint.unwrap_or(local.paint);
+            (Arc::new(local), Some(PAINTERS.clone()))
         }
     };
     let worker = Worker {
@@ -221,11 +228,11 @@ pub(crate) async fn start(
         large: large_outputs(),
         activity: Arc::default(),
     };
-    let [memory, public_memory, searches] = request_quotas(settings.memory_budget);
+    let [memory, public_memory] = request_quotas(settings.memory_budget);
     let listener = ListenerQuotas::default();
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = store.quotas();
-    quotas.extend([worker.large.clone(), public_memory.clone(), searches.clone()]);
+    quotas.extend([worker.large.clone(), public_memory.clone()]);
     quotas.push(listener.unread.clone());
     quotas.extend(painters.into_iter().chain(blobs.quota()));
     let draining = CancellationToken::new();
@@ -244,16 +251,15 @@ pub(crate) async fn start(
         assets,
         memory,
         public_memory,
-        searches,
         middleware: parts.middleware.unwrap_or_else(|| Arc::new(())),
-        extensions: parts.pages.map(|pages| (pages.extensions)()).unwrap_or_default(),
+        extensions: parts.extensions.map(|make| make()).unwrap_or_default(),
         draining,
         openapi: Document::new(&openapi::document(Some(&public), &settings.model_namespace)),
     };
     if let Some(extend) = parts.extend {
         workers.extend(extend(&mut api)?);
     }
-    let routes = Routes::new([routes::table(), parts.routes].concat())?;
+    let routes = Routes::new([parts.routes, routes::table()].concat())?;
     let app = Arc::new(ApiService { routes, api, pages: parts.pages });
     Ok(Service {
         app,

@@ -3,7 +3,8 @@
 
 use tokio::runtime::Runtime;
 
-use crate::independent::alternative::{self, Choices, MINIMAL_IMAGES, Secrets, TOLERANT, VERBOSE};
+use crate::independent::alternative::choices::{Choices, MINIMAL_IMAGES};
+use crate::independent::alternative::{self, Secrets, TOLERANT, VERBOSE};
 use crate::program::Library;
 
 fn session(choices: &'static Choices) {

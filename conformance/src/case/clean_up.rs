@@ -50,12 +50,10 @@ impl Case {
         }
         // A key without prompts:write can delete nothing, should it have created something.
         let by = if *by == Auth::ReadOnly { &Auth::Main } else { by };
-        let session = matches!(resource, Resource::Key(_)) && self.target.session.initialized();
-        let wire = self.wire_as(if session { Auth::Session } else { by.clone() });
+        let wire = self.wire_as(by.clone());
         let path = match resource {
             Resource::Prompt(id) => format!("/prompts/{id}"),
             Resource::Vault(id) => format!("/vaults/{id}"),
-            Resource::Key(id) => format!("/api-keys/{id}"),
             Resource::Fork(id) => {
                 let listing = wire.get(&format!("/vaults/{id}/prompts")).await?;
                 for prompt in listing.array("/data").unwrap_or_default() {
@@ -136,8 +134,6 @@ async fn recognizable_by_run_id(wire: &Wire, resource: &Resource) -> Result<bool
         Resource::Vault(id) | Resource::Fork(id) => format!("/vaults/{id}"),
         // Its output has the text of the order.
         Resource::Job { .. } => return Ok(true),
-        // A key must not stay valid.
-        Resource::Key(_) => return Ok(false),
     };
     let reply = wire.get(&path).await?;
     Ok(reply.status_code() == 404 || reply.at("/data").ok().and_then(RunId::of_resource).is_some())
@@ -164,14 +160,21 @@ pub fn status_path(id: &str) -> String {
 }
 
 /// The state of a job, where an answer has it in a known form: as the member `status`, or as the
-/// word `completed` in any member.
+/// word `completed` in a member at any depth (S-34). What a list says may be of the past.
 pub fn state(reply: &ApiResponse) -> Option<String> {
     let data = reply.at("/data").ok()?;
-    if let Some(status) = data.get("status").and_then(Value::as_str) {
+    // Of the answer and not of the job.
+    let of_job = |status: &&str| !matches!(*status, "ok" | "success");
+    if let Some(status) = data.get("status").and_then(Value::as_str).filter(of_job) {
         return Some(status.to_owned());
     }
-    let mut members = data.as_object().into_iter().flatten().map(|(_, value)| value);
-    members.any(|value| value == "completed").then(|| "completed".to_owned())
+    let is_completed = says_completed(data) && data.is_object();
+    is_completed.then(|| "completed".to_owned())
+}
+
+fn says_completed(value: &Value) -> bool {
+    let mut members = value.as_object().into_iter().flatten().map(|(_, member)| member);
+    value == "completed" || members.any(says_completed)
 }
 
 /// The prompts in a vault; empty if it does not exist any more.

@@ -14,7 +14,7 @@ use crate::coverage::{ClauseLine, Line};
 use crate::report::Outcome;
 use crate::report::sentences::{State, sentences};
 use crate::selection::Filters;
-use crate::{Profile, Scenario, Selection, Suite, coverage, rules, trace};
+use crate::{Scenario, Selection, Suite, coverage, rules, trace};
 
 #[derive(Args)]
 pub(super) struct ListArguments {
@@ -37,15 +37,12 @@ pub(super) fn explain(suite: &Suite, arguments: ListArguments) -> Result<Exit, R
 impl ListArguments {
     /// Shows the selected scenarios as JSON, or as text with something between them.
     pub(super) fn show(
-        mut self,
+        self,
         suite: &Suite,
         in_json: fn(&Scenario) -> Value,
         in_text: fn(&Scenario) -> String,
         between: &str,
     ) -> Result<Exit, Refusal> {
-        if self.filters.profiles.is_empty() {
-            self.filters.profiles = Profile::ALL.to_vec();
-        }
         let scenarios = Selection::new(suite, self.filters)?.scenarios.into_iter();
         print(&match self.json {
             true => format!("{:#}\n", scenarios.map(in_json).collect::<Value>()),
@@ -60,12 +57,9 @@ fn in_one_line(scenario: &Scenario) -> String {
 }
 
 fn steps_in_json(scenario: &Scenario) -> Value {
-    let Scenario { id, title, profile, rules, silent, .. } = scenario;
+    let Scenario { id, title, rules, .. } = scenario;
     let steps = trace::recorded(id).unwrap_or_default();
-    json!({
-        "id": id, "title": title, "profile": profile, "rules": rules, "silent": silent,
-        "steps": steps,
-    })
+    json!({ "id": id, "title": title, "rules": rules, "steps": steps })
 }
 
 fn steps_in_lines(scenario: &Scenario) -> String {
@@ -109,9 +103,8 @@ pub(super) fn man(command: clap::Command) -> Result<Exit, Refusal> {
     Ok(Exit::Passed)
 }
 
-fn heading(Scenario { id, profile, rules, silent, .. }: &Scenario) -> String {
-    let points = [*rules, *silent].concat().join(", ");
-    format!("{id} ({}; {points})", profile.as_ref())
+fn heading(Scenario { id, rules, .. }: &Scenario) -> String {
+    format!("{id} ({})", rules.join(", "))
 }
 
 fn in_json(scenario: &Scenario) -> Value {
@@ -120,15 +113,13 @@ fn in_json(scenario: &Scenario) -> Value {
         "id": scenario.id,
         "title": scenario.title,
         "rules": scenario.rules,
-        "silent": scenario.silent,
-        "profile": scenario.profile,
         "needs": needs,
         "source": scenario.source,
     })
 }
 
-/// Every clause of the specification with its rules, scenarios and the deliberate faults that
-/// they were seen to catch, or with the reason why there are none; then the same by rule.
+/// Every clause of the specification with its rules and scenarios, or with the reason why there are
+/// none; then the same by rule.
 pub(super) fn coverage(as_json: bool) -> Result<Exit, Refusal> {
     let (clauses, matrix) = (coverage::clauses(), coverage::matrix());
     print(&match as_json {
@@ -183,13 +174,12 @@ fn clause_table(clauses: &[ClauseLine]) -> String {
         }
         let _ = writeln!(text, "  {} ({})", line.says, line.rules.join(", "));
         let _ = writeln!(text, "      scenarios: {}", cell(&line.scenarios, line.reason));
-        let _ = writeln!(text, "      faults: {}", cell(&line.faults, line.reason));
     }
     let reasons = clauses.iter().filter(|line| line.reason.is_some()).count();
     let proved = clauses.len() - reasons;
     let _ = writeln!(
         text,
-        "{} clauses: {proved} with scenarios of the core and faults, {reasons} with a reason\n",
+        "{} clauses: {proved} with scenarios, {reasons} with a reason\n",
         clauses.len()
     );
     text
@@ -200,19 +190,14 @@ fn table(matrix: &[Line]) -> String {
     for line in matrix {
         let _ = writeln!(text, "{} {}", line.rule, line.text);
         let _ = writeln!(text, "      scenarios: {}", cell(&line.scenarios, line.reason));
-        let _ = writeln!(text, "      faults: {}", cell(&line.faults, line.unproved.as_deref()));
     }
     let count = |holds: fn(&Line) -> bool| matrix.iter().filter(|line| holds(line)).count();
     let _ = writeln!(
         text,
-        "{} rules: {} with scenarios, {} with a reason for having none; {} with faults that are \
-         caught, {} with a reason for having none; {} faults",
+        "{} rules: {} with scenarios, {} with a reason for having none",
         matrix.len(),
         count(|line| !line.scenarios.is_empty()),
         count(|line| line.reason.is_some()),
-        count(|line| !line.faults.is_empty()),
-        count(|line| line.unproved.is_some()),
-        coverage::proof::faults().len(),
     );
     text
 }

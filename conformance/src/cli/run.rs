@@ -8,7 +8,6 @@ use clap::ColorChoice;
 use futures::FutureExt as _;
 
 use super::{Exit, Refusal, RunArguments, print, signals, warn};
-use crate::case::session;
 use crate::exchange::quoted;
 use crate::report::{Output, Outputs, Report, Totals, Verdict, text};
 use crate::{KnownFailures, Run, RunOptions, Selection, Suite, Target, preflight};
@@ -44,7 +43,6 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
     run.report.untestable = match preflight(&target, &selection, &run_id, stop.clone()).await {
         Ok(untestable) => untestable,
         Err(error) => {
-            end_session(&target).await;
             run.report.problem = Some(error.to_string());
             outputs.end(&run.report)?;
             return Err(error.into());
@@ -60,7 +58,6 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
         outputs.add(record, report);
     };
     let report = run.run(stop, on_record).await;
-    end_session(&target).await;
     show_progress("");
     let text = match arguments.verbose || arguments.trace {
         true => text::render(&report),
@@ -92,18 +89,12 @@ fn has_colour(choice: ColorChoice) -> bool {
     }
 }
 
-async fn end_session(target: &Arc<Target>) {
-    if let Err(line) = session::sign_out(target).await {
-        warn(&line);
-    }
-}
-
 fn prepare(suite: &Suite, arguments: &RunArguments) -> Result<(Arc<Target>, Selection), String> {
     let RunArguments { read_only, keep, trace, .. } = *arguments;
     let selection = Selection::new(suite, arguments.filters.clone())?;
     let selection = if read_only { selection.read_only()? } else { selection };
     let options = RunOptions { read_only, keep, trace, ..RunOptions::default() };
-    let target = arguments.target.target(options, arguments.sign_in_url.as_deref())?;
+    let target = arguments.target.target(options)?;
     Ok((target, selection))
 }
 

@@ -36,7 +36,7 @@ fn age(text: &str) -> Result<Duration, String> {
 
 pub(super) async fn sweep(arguments: SweepArguments) -> Result<Exit, Refusal> {
     let options = RunOptions { read_only: arguments.dry_run, ..RunOptions::default() };
-    let target = arguments.target.target(options, None)?;
+    let target = arguments.target.target(options)?;
     probe(&target).await?;
     let found = sweep::find(&target).await;
     let found = found.map_err(|failure| {

@@ -34,17 +34,9 @@ impl TargetArguments {
         Duration::from_secs(self.timeout.into())
     }
 
-    /// The target; the time scale is the flag's and not that of `options`. `sign_in_url` takes the
-    /// place of its variable.
-    pub(super) fn target(
-        &self,
-        options: RunOptions,
-        sign_in_url: Option<&str>,
-    ) -> Result<Arc<Target>, String> {
-        let variable = |name: &str| match sign_in_url {
-            Some(link) if name == environment::SIGN_IN_URL => Some(link.to_owned()),
-            _ => std::env::var(name).ok(),
-        };
+    /// The target; the time scale is the flag's and not that of `options`.
+    pub(super) fn target(&self, options: RunOptions) -> Result<Arc<Target>, String> {
+        let variable = |name: &str| std::env::var(name).ok();
         let mut config = environment::target_config(self.base_url.as_deref(), variable)?;
         config.timeout = self.timeout();
         config.http = self.http;

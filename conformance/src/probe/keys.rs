@@ -1,4 +1,4 @@
-//! Whether each key and the sign-in link are of the account that their variable says: two keys of
+//! Whether each key is of the account that their variable says: two keys of
 //! one account would look like a leak. That a revoked key works, or that one without
 //! `prompts:write` writes, is for scenarios to report.
 
@@ -8,9 +8,9 @@ use http::Method;
 use http::header::AUTHORIZATION;
 
 use super::ProbeError;
-use crate::target::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY};
+use crate::target::environment::{OTHER_API_KEY, READ_ONLY_API_KEY};
 use crate::wire::ApiResponse;
-use crate::{Case, Failure, Need, Selection, Verdict, check};
+use crate::{Case, Failure};
 
 pub(super) async fn check(case: &Case) -> Result<(), ProbeError> {
     let config = &case.target().config;
@@ -64,25 +64,4 @@ fn is_unauthorized(reply: &Result<ApiResponse, Failure>) -> bool {
 fn vaults(reply: Result<ApiResponse, Failure>) -> Option<HashSet<i64>> {
     let reply = reply.ok().filter(|reply| reply.status_code() == 200)?;
     Some(reply.integers("/data", "id").ok()?.into_iter().collect())
-}
-
-pub(super) async fn begin_session(case: &Case, selection: &Selection) -> Result<(), ProbeError> {
-    if !selection.needs(Need::Session) || !case.target().offers(Need::Session) {
-        return Ok(());
-    }
-    let wrong = |text: &str| Err(ProbeError::Misconfigured(case.target().secrets.redact(text)));
-    let wire = match case.session().await {
-        Ok(wire) => wire,
-        Err(failure) if failure.verdict == Verdict::Error => return wrong(&failure.got),
-        // For scenarios to report.
-        Err(_) => return Ok(()),
-    };
-    let Some((_, own, _)) = check::key_parts(&case.target().config.api_key) else { return Ok(()) };
-    let listed = wire.get("/api-keys").await;
-    match listed.and_then(|reply| reply.status(200)?.array("/data")) {
-        Ok(keys) if keys.iter().all(|key| key["publicId"] != own) => wrong(&format!(
-            "the link of --sign-in-url is for another account than that of {API_KEY}"
-        )),
-        _ => Ok(()),
-    }
 }

@@ -52,7 +52,7 @@ fn head(report: &Report) -> Markup {
             p.verdict.(report.verdict.as_ref()) { (text::verdict(report)) }
             h1 { (escape_control_chars(&report.target)) }
             p.quiet {
-                (report.suite) ", profile " (report.profile_words()) ", begun "
+                (report.suite) ", begun "
                 time { (report.started_at) } ", took " (seconds(report.duration_ms))
                 ", seed " (report.seed) ", run " (report.run_id)
             }

@@ -45,7 +45,6 @@ fn of_the_run(report: &Report) -> TestSuite {
         add("note", &notice);
     }
     add("target", &report.target);
-    add("profile", &report.profile_words());
     add("seed", &report.seed.to_string());
     add("run id", &report.run_id);
     add("command", &report.command());

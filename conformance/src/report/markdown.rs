@@ -31,9 +31,8 @@ fn head(report: &Report) -> String {
     let scenarios = text::counted(report.totals.scenarios, "scenario");
     let counts = text::counts(&report.totals);
     let _ = writeln!(page, "{scenarios} in {took}: {counts}.\n");
-    let profile = report.profile_words();
     let target = code(&report.target);
-    let _ = writeln!(page, "Profile {profile} on {target}, seed {}.", report.seed);
+    let _ = writeln!(page, "On {target}, seed {}.", report.seed);
     for notice in text::notices(report) {
         let _ = writeln!(page, "\n> {}", escaped(&notice));
     }

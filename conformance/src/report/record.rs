@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use strum::AsRefStr;
 
+use crate::Scenario;
 use crate::exchange::Exchange;
 use crate::known::{KnownFailure, KnownFailures};
 use crate::rules::Rule;
 use crate::trace::Step;
-use crate::{Profile, Scenario};
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Record {
@@ -15,9 +15,6 @@ pub struct Record {
     pub source: &'static str,
     pub title: &'static str,
     pub rules: Vec<Rule>,
-    /// The points at which the specification is silent and our server chose.
-    pub silent: &'static [&'static str],
-    pub profile: Profile,
     pub outcome: Outcome,
     pub reason: Option<String>,
     /// The call that it failed at, such as `POST /vaults`.
@@ -48,8 +45,6 @@ impl Record {
             source: scenario.source,
             title: scenario.title,
             rules: scenario.rules.iter().map(rule).collect(),
-            silent: scenario.silent,
-            profile: scenario.profile,
             outcome,
             ..Self::default()
         }

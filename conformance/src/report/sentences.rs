@@ -6,7 +6,7 @@ use serde::Serialize;
 use strum::AsRefStr;
 
 use super::{Outcome, Report};
-use crate::coverage::core_proofs;
+use crate::coverage::proofs;
 use crate::spec::{self, Quote};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, AsRefStr)]
@@ -65,7 +65,7 @@ pub fn sentences(outcome: impl Fn(&str) -> Option<Outcome>) -> Vec<Sentence> {
         section = heading.map_or(section, |line| line.trim_start_matches(['#', ' ']));
         rest = after;
         let rules = quote.clauses.iter().filter(|clause| clause.reason.is_none());
-        let proofs = rules.flat_map(|clause| &clause.rules).flat_map(|rule| core_proofs(rule));
+        let proofs = rules.flat_map(|clause| &clause.rules).flat_map(|rule| proofs(rule));
         let scenarios: BTreeMap<_, _> =
             proofs.filter_map(|scenario| Some((scenario.id, outcome(scenario.id)?))).collect();
         let any = |these: &[Outcome]| scenarios.values().any(|outcome| these.contains(outcome));

@@ -9,7 +9,7 @@ pub(super) use self::plain::{curl, escape_control_chars, one_line, seconds, with
 
 use super::causes::shortened;
 use super::sentences::{Sentence, untested_sections};
-use super::{Cause, Outcome, ProfileVerdict, Record, Report, Totals, Verdict};
+use super::{Cause, Outcome, Record, Report, Totals, Verdict};
 use crate::trace;
 
 const CAUSES_SHOWN: usize = 5;
@@ -142,9 +142,6 @@ pub fn record(record: &Record) -> String {
 /// and the received value, and the steps.
 fn push_facts(text: &mut String, record: &Record) {
     let _ = writeln!(text, "  {}", record.title);
-    if !record.silent.is_empty() {
-        let _ = writeln!(text, "  our choice at {}", record.silent.join(", "));
-    }
     for rule in &record.rules {
         let _ = writeln!(text, "  {} {}", rule.id, rule.text);
         for sentence in rule.sentences {
@@ -182,12 +179,6 @@ fn summary(text: &mut String, report: &Report, not_tested: Vec<String>) {
     let _ = writeln!(text, "{scenarios} in {took} (seed {seed}): {}", counts(totals));
     for notice in not_tested.into_iter().chain(notes(report)) {
         let _ = writeln!(text, "{notice}");
-    }
-    if report.verdicts.len() > 1 {
-        for ProfileVerdict { profile, verdict, totals } in &report.verdicts {
-            let (profile, verdict, counts) = (profile.as_ref(), verdict.as_ref(), counts(totals));
-            let _ = writeln!(text, "profile {profile}: {verdict} ({counts})");
-        }
     }
     let _ = writeln!(text, "verdict: {}", verdict(report));
 }

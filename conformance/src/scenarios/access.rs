@@ -6,7 +6,7 @@ use super::endpoints::{Ids, ROWS, Row, Scope};
 use crate::scenarios::core::auth::{Form, form, main_key, mistyped, truncated_by, unauthorized};
 use crate::scenarios::prelude::*;
 
-pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
+pub static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_endpoint = |row: &'static Row| {
         CREDENTIALS.iter().filter_map(move |credential| scenario(row, credential))
     };
@@ -46,25 +46,29 @@ static CREDENTIALS: [Credential; 6] = [
 ];
 
 fn scenario(row: &'static Row, credential: &'static Credential) -> Option<Scenario> {
-    let Credential { id, words, rule, needs, .. } = *credential;
-    let (profile, rule) = match row.scope {
-        _ if id != NO_SCOPE => (Profile::Core, rule),
-        Scope::Stated(rule) => (Profile::Core, rule),
-        Scope::Chosen => (Profile::Reference, "AU-08"),
-        Scope::NotNeeded => return None,
+    let Credential { id, rule, .. } = *credential;
+    let rule = match row.scope {
+        _ if id != NO_SCOPE => rule,
+        Scope::Stated(rule) => rule,
+        Scope::Chosen | Scope::NotNeeded => return None,
     };
-    let title = format!("{} {}: {words} it is 401 and changes nothing", row.method, row.template);
-    Some(Scenario {
-        needs,
-        ..Scenario::generated(
-            profile,
-            format!("access.{id}.{}", row.name),
-            title,
-            vec![rule],
-            if profile == Profile::Reference { &["S-51"] } else { &[] },
-            move |case| refused(case, row, credential),
-        )
+    Some(made(row, credential, rule))
+}
+
+/// That a call needs the scope where the specification leaves it open (S-51), for own suites.
+pub fn chosen_scope() -> impl Iterator<Item = Scenario> {
+    let chosen = ROWS.iter().filter(|row| row.scope == Scope::Chosen);
+    chosen.flat_map(|row| {
+        CREDENTIALS.iter().filter(|one| one.id == NO_SCOPE).map(|one| made(row, one, "S-51"))
     })
+}
+
+fn made(row: &'static Row, credential: &'static Credential, rule: &'static str) -> Scenario {
+    let Credential { id, words, needs, .. } = *credential;
+    let title = format!("{} {}: {words} it is 401 and changes nothing", row.method, row.template);
+    let id = format!("access.{id}.{}", row.name);
+    let run = move |case| refused(case, row, credential);
+    Scenario { needs, ..Scenario::generated(id, title, vec![rule], run) }
 }
 
 async fn refused(case: Case, row: &Row, credential: &Credential) -> Result {

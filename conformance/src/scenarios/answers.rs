@@ -1,7 +1,7 @@
 //! What each endpoint answers with: the stated status and the envelope, and each field of each
 //! object in every answer that shows it, by its type. The values are for the chapters.
 
-pub(super) mod shapes;
+pub mod shapes;
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use super::endpoints::{CONTENTS, Ids, ROWS, Row};
 use super::prelude::*;
 use crate::scenarios::core::job::{Job, send};
 
-pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
+pub static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_object =
         |object: &'static Object| object.fields.iter().map(move |field| of_field(object, field));
     ROWS.iter().map(of_endpoint).chain(OBJECTS.iter().flat_map(of_object)).collect()
@@ -28,13 +28,11 @@ fn of_endpoint(row: &'static Row) -> Scenario {
         needs: if *name == "fork-vault" { &[Need::OtherAccount] } else { &[] },
         reads: is_collection,
         ..Scenario::generated(
-            Profile::Core,
             format!("answers.success.{name}"),
             format!(
                 "{method} {template}: a success is {status} with {data} in data, and error null"
             ),
             rules,
-            &[],
             move |case| succeeds(case, row),
         )
     }
@@ -80,7 +78,7 @@ fn of_field(object: &'static Object, field: &'static Shape) -> Scenario {
     let title = format!("In every {} {} is {}", object.words, field.name, field.kind);
     let mut rules = vec![field.rule];
     rules.extend(field.convention());
-    Scenario::generated(Profile::Core, id, title, rules, &[], move |case| async move {
+    Scenario::generated(id, title, rules, move |case| async move {
         for (reply, place) in (object.shown)(case).await? {
             let value = reply.at(&place)?.get(field.name);
             let got = value.map_or_else(|| "nothing".to_owned(), Value::to_string);

@@ -1,28 +1,28 @@
-//! What the specification states.
+//! What the specification states, by subject.
 
-pub(super) mod auth;
-pub(super) mod errors;
-pub(super) mod existing_data;
-pub(super) mod generation_output;
-pub(super) mod generations;
-pub(super) mod job;
-pub(super) mod membership;
-pub(super) mod moves;
-pub(super) mod pictures;
-pub(super) mod prompt_create;
-pub(super) mod prompt_list;
-pub(super) mod prompt_object;
-pub(super) mod prompt_update;
-pub(super) mod races;
-pub(super) mod upload_put;
-pub(super) mod uploads;
-pub(super) mod vault_fork;
-pub(super) mod vault_object;
-pub(super) mod vault_update;
+pub mod auth;
+pub mod errors;
+pub mod existing_data;
+pub mod generation_output;
+pub mod generations;
+pub mod job;
+pub mod membership;
+pub mod moves;
+pub mod pictures;
+pub mod prompt_create;
+pub mod prompt_list;
+pub mod prompt_object;
+pub mod prompt_update;
+pub mod races;
+pub mod upload_put;
+pub mod uploads;
+pub mod vault_fork;
+pub mod vault_object;
+pub mod vault_update;
 
 use crate::Scenario;
 
-pub(super) const ALL: &[&[Scenario]] = &[
+pub const ALL: &[&[Scenario]] = &[
     errors::ALL,
     prompt_object::ALL,
     prompt_create::ALL,

@@ -5,14 +5,14 @@ use std::fmt;
 
 use super::prelude::*;
 
-pub(super) const PROMPT: &str = "/prompts/{promptId}";
-pub(super) const SAVE: &str = "/prompts/{promptId}/save";
-pub(super) const VAULT: &str = "/vaults/{vaultId}";
-pub(super) const FORK: &str = "/vaults/{vaultId}/fork";
-pub(super) const CONTENTS: &str = "/vaults/{vaultId}/prompts";
-pub(super) const MEMBERSHIP: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}";
-pub(super) const PIN: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin";
-pub(super) const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
+pub const PROMPT: &str = "/prompts/{promptId}";
+pub const SAVE: &str = "/prompts/{promptId}/save";
+pub const VAULT: &str = "/vaults/{vaultId}";
+pub const FORK: &str = "/vaults/{vaultId}/fork";
+pub const CONTENTS: &str = "/vaults/{vaultId}/prompts";
+pub const MEMBERSHIP: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}";
+pub const PIN: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/pin";
+pub const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
 
 pub struct Row {
     pub name: &'static str,
@@ -35,16 +35,16 @@ pub enum Scope {
 }
 
 impl Row {
-    pub(super) fn lists(&self) -> bool {
+    pub fn lists(&self) -> bool {
         self.name.starts_with("list-")
     }
 
-    pub(super) fn takes_body(&self) -> bool {
+    pub fn takes_body(&self) -> bool {
         self.body.is_some()
     }
 
     /// The call on what these ids name.
-    pub(super) fn call(&self, case: &Case, ids: &Ids) -> Endpoint {
+    pub fn call(&self, case: &Case, ids: &Ids) -> Endpoint {
         let removes = self.template == MEMBERSHIP;
         let membership = if removes { ids.removable_membership } else { ids.membership };
         Endpoint {
@@ -108,30 +108,30 @@ pub static ROWS: &[Row] = rows! {
 };
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ids {
-    pub(super) prompt: i64,
-    pub(super) vault: i64,
+pub struct Ids {
+    pub prompt: i64,
+    pub vault: i64,
     /// A membership of the vault, to be pinned and moved.
-    pub(super) membership: i64,
+    pub membership: i64,
     /// Another one, to be removed.
-    pub(super) removable_membership: i64,
+    pub removable_membership: i64,
     /// A prompt for the body that adds one to the vault.
-    pub(super) addable_prompt: i64,
+    pub addable_prompt: i64,
     /// A vault for the bodies that name a second one.
-    pub(super) second_vault: i64,
+    pub second_vault: i64,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Endpoint {
-    pub(super) method: Method,
-    pub(super) template: &'static str,
-    pub(super) path: String,
-    pub(super) body: Option<Value>,
+pub struct Endpoint {
+    pub method: Method,
+    pub template: &'static str,
+    pub path: String,
+    pub body: Option<Value>,
 }
 
 impl Ids {
     /// Two vaults, a prompt in neither, and two prompts in the first.
-    pub(super) async fn make(case: &Case) -> Result<Self> {
+    pub async fn make(case: &Case) -> Result<Self> {
         let [vault, second_vault] = case.vaults().await?;
         let prompt = case.prompt().await?.id;
         let [first, second] = vault.filled().await?;
@@ -146,11 +146,11 @@ impl Ids {
     }
 
     /// The same, with a prompt and a vault in the paths that do not exist.
-    pub(super) fn absent(self) -> Self {
+    pub fn absent(self) -> Self {
         Self { prompt: absent(self.prompt), vault: absent(self.vault), ..self }
     }
 
-    pub(super) fn in_path(&self, template: &str) -> String {
+    pub fn in_path(&self, template: &str) -> String {
         template
             .replace("{promptId}", &self.prompt.to_string())
             .replace("{vaultId}", &self.vault.to_string())
@@ -158,7 +158,7 @@ impl Ids {
     }
 
     /// All that the ids name, as its owner reads it.
-    pub(super) async fn state(&self, wire: &Wire) -> Result<Value> {
+    pub async fn state(&self, wire: &Wire) -> Result<Value> {
         let Self { prompt, vault, second_vault: target, .. } = self;
         let mut state = Vec::new();
         for path in [
@@ -175,14 +175,14 @@ impl Ids {
 }
 
 /// An id like this one that no resource has: far away, and still of the same width.
-pub(super) fn absent(id: i64) -> i64 {
+pub fn absent(id: i64) -> i64 {
     const FAR: i64 = 1_000_000_007;
     let narrow = i64::from(i32::MAX);
     if id > narrow { id.saturating_sub(FAR) } else { narrow - id % 1000 }
 }
 
 impl Endpoint {
-    pub(super) fn call(&self, wire: &Wire) -> Call {
+    pub fn call(&self, wire: &Wire) -> Call {
         let call = wire.call(self.method.clone(), &self.path);
         match &self.body {
             Some(body) => call.json(body),
@@ -190,15 +190,15 @@ impl Endpoint {
         }
     }
 
-    pub(super) async fn send(&self, wire: &Wire) -> Result<ApiResponse> {
+    pub async fn send(&self, wire: &Wire) -> Result<ApiResponse> {
         self.call(wire).send().await
     }
 
-    pub(super) fn reads(&self) -> bool {
+    pub fn reads(&self) -> bool {
         self.method == Method::GET
     }
 
-    pub(super) fn names_an_id(&self) -> bool {
+    pub fn names_an_id(&self) -> bool {
         self.template.contains('{')
     }
 }
@@ -217,23 +217,23 @@ fn called(case: &Case, ids: &Ids, is_beyond: bool) -> Vec<Endpoint> {
 }
 
 /// Every endpoint of prompts and vaults, in an order in which each one can succeed once.
-pub(super) fn all(case: &Case, ids: &Ids) -> Vec<Endpoint> {
+pub fn all(case: &Case, ids: &Ids) -> Vec<Endpoint> {
     called(case, ids, false)
 }
 
 /// The other endpoints, for facts that hold on every path. They are not in [`all`], as some targets
 /// have no provider or no storage.
-pub(super) fn beyond(case: &Case) -> Vec<Endpoint> {
+pub fn beyond(case: &Case) -> Vec<Endpoint> {
     called(case, &Ids::default(), true)
 }
 
-pub(super) fn create_key(case: &Case) -> Endpoint {
+pub fn create_key(case: &Case) -> Endpoint {
     let (template, body) = ("/api-keys", json!({ "name": case.name("key") }));
     Endpoint { method: Method::POST, template, path: template.to_owned(), body: Some(body) }
 }
 
 /// The successes of all endpoints. Refusals are left out: other scenarios report them.
-pub(super) async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>> {
+pub async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>> {
     let ids = Ids::make(case).await?;
     let mut replies = Vec::new();
     for endpoint in all(case, &ids) {
@@ -247,7 +247,7 @@ pub(super) async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)
 
 /// Refusals of all endpoints: without a key, with ids that nobody has in the path, with a faulty
 /// field in the body. Other answers are left out, as above.
-pub(super) async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
+pub async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     let ids = Ids::make(case).await?;
     let mut replies = Vec::new();
     for mut endpoint in all(case, &ids).into_iter().chain(beyond(case)) {
@@ -267,6 +267,6 @@ pub(super) async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     Ok(replies)
 }
 
-pub(super) async fn each_refusal(case: Case, check: fn(&ApiResponse) -> Result) -> Result {
+pub async fn each_refusal(case: Case, check: fn(&ApiResponse) -> Result) -> Result {
     refusals(&case).await?.iter().try_for_each(check)
 }

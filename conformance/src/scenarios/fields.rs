@@ -2,141 +2,121 @@
 //! other types and beyond its range are refused, the first and the last of its range are taken.
 //! The scenarios are made from the rows of [`table`].
 
-mod checks;
-pub(super) mod request;
-pub(super) mod table;
-mod values;
+pub mod checks;
+pub mod request;
+pub mod table;
+pub mod values;
 
 use std::sync::LazyLock;
 
-use self::checks::{
-    accepted, all_named, all_refused, entry_named, float_accepted, named, one_accepted,
-};
+use strum::AsRefStr;
+
+use self::checks::{accepted, all_refused, one_accepted};
 use self::request::{Correct, Request};
 use self::table::{FIELDS, Field, Kind, Presence};
 use super::endpoints::Row;
 use super::prelude::*;
 
-pub(super) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
-    let of_fields = FIELDS.iter().flat_map(|field| {
-        facts(field).into_iter().map(move |fact| {
-            let run = move |case| fact.hold(case, field);
-            let Row { name, method, template, .. } = field.request.endpoint();
-            let title = format!("{method} {template}: {}", fact.title(field));
-            let id = format!("fields.{name}.{}-{}", dashed(field.name), fact.row().0);
-            let ((profile, silent), rules) = (fact.profile(field), fact.rules(field));
-            let made = Scenario::generated(profile, id, title, rules, silent, run);
-            Scenario { reads: field.request == Request::ListPrompts, ..made }
-        })
-    });
-    of_fields.chain(checks::of_requests()).collect()
+pub static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
+    let of_field = |field| facts(field).into_iter().map(move |fact| fact.scenario(field));
+    FIELDS.iter().flat_map(of_field).collect()
 });
 
 /// `promptType` is `prompt-type`.
-pub(super) fn dashed(name: &str) -> String {
+pub fn dashed(name: &str) -> String {
     let letter =
         |c: char| if c.is_uppercase() { format!("-{}", c.to_lowercase()) } else { c.into() };
     name.chars().map(letter).collect()
 }
 
-macro_rules! facts {
-    ($($fact:ident $id:literal $profile:ident [$($silent:literal)?] $title:literal;)+) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        enum Fact { $($fact),+ }
-
-        impl Fact {
-            /// Id, profile, silent points, and the title with names for what differs.
-            fn row(self) -> (&'static str, Profile, &'static [&'static str], &'static str) {
-                match self { $(Self::$fact => ($id, Profile::$profile, &[$($silent)?], $title)),+ }
-            }
-        }
-    };
+/// What holds for a field, with its name in ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, AsRefStr)]
+pub enum Fact {
+    #[strum(serialize = "required")]
+    Required,
+    #[strum(serialize = "wrong-type")]
+    WrongType,
+    #[strum(serialize = "first")]
+    Min,
+    #[strum(serialize = "last")]
+    Max,
+    #[strum(serialize = "too-small")]
+    BelowMin,
+    #[strum(serialize = "too-large")]
+    AboveMax,
+    #[strum(serialize = "words")]
+    Enum,
+    #[strum(serialize = "other-words")]
+    NotInEnum,
+    #[strum(serialize = "no-uri")]
+    NotUri,
+    #[strum(serialize = "null")]
+    Null,
 }
 
-facts! {
-    Required "required" Core [] "without {name} it is refused with 400";
-    WrongType "wrong-type" Core [] "a {name} of another JSON type is refused with 400";
-    Min "first" Core [] "{name} of {least} is accepted";
-    Max "last" Core [] "{name} of {most} is accepted";
-    BelowMin "too-small" Core [] "{name} of less than {least} is refused with 400";
-    AboveMax "too-large" Core [] "{name} of more than {most} is refused with 400";
-    Enum "words" Core [] "each stated value of {name} is accepted";
-    NotInEnum "other-words" Core [] "any other value of {name} is refused with 400";
-    NotUri "no-uri" Core [] "{name} with a text that is not a URI is refused with 400";
-    Null "null" Core [] "null for {name} is of the wrong type and refused with 400";
-    NamesField "named" Reference ["S-60"] "every refusal of a {name} names it in details";
-    Nul "nul" Reference ["S-66"] "U+0000 is refused with 400 naming {name}";
-    NumberForm "spelling" Reference ["S-65"]
-        "an integer in {name} is a number of at most 64 bits, as a float too if it is exact";
-    ScalarValues "scalar-values" Reference ["S-66"]
-        "the bounds of {name} count Unicode scalar values";
-    NotAbsolute "relative" Reference ["S-11"]
-        "relative addresses, white space and control characters are refused, naming {name}";
-    NamesEntry "entry-named" Reference ["S-11"]
-        "the message for {name} names the entry at fault, counted from 1";
-}
-
-fn facts(field: &Field) -> Vec<Fact> {
+/// All that the specification states of a field.
+pub fn facts(field: &Field) -> Vec<Fact> {
     use Fact::*;
     let is_body = field.request.has_body();
     let of_kind: &[Fact] = match field.kind {
-        Kind::Text(0, _) => &[WrongType, Max, AboveMax, Nul, ScalarValues],
-        Kind::Text(..) => &[WrongType, Min, Max, BelowMin, AboveMax, Nul, ScalarValues],
-        Kind::AnyText => &[WrongType, Nul],
-        Kind::Ratio(..) => &[WrongType, Max, AboveMax, Nul, ScalarValues],
+        Kind::Text(0, _) | Kind::Ratio(..) => &[WrongType, Max, AboveMax],
+        Kind::AnyText | Kind::Id => &[WrongType],
         // Every value of a query is a text.
         Kind::OneOf(..) if !is_body => &[Enum, NotInEnum],
         Kind::OneOf(..) => &[WrongType, Enum, NotInEnum],
-        Kind::Uri => &[WrongType, NotUri, Nul, NotAbsolute],
-        Kind::Uris(..) => &[WrongType, Max, AboveMax, NotUri, Nul, NotAbsolute, NamesEntry],
-        Kind::Id if !is_body => &[WrongType],
-        Kind::Id => &[WrongType, NumberForm],
-        Kind::PositiveId => &[WrongType, BelowMin, NumberForm],
-        Kind::Ids(..) => &[WrongType, Min, Max, BelowMin, AboveMax, NumberForm],
-        Kind::Integer(..) if !is_body => &[WrongType, Min, Max, BelowMin, AboveMax],
-        Kind::Integer(..) => &[WrongType, Min, Max, BelowMin, AboveMax, NumberForm],
-        Kind::Object => &[WrongType, Min, Nul],
+        Kind::Uri => &[WrongType, NotUri],
+        Kind::Uris(..) => &[WrongType, Max, AboveMax, NotUri],
+        Kind::PositiveId => &[WrongType, BelowMin],
+        Kind::Text(..) | Kind::Ids(..) | Kind::Integer(..) => {
+            &[WrongType, Min, Max, BelowMin, AboveMax]
+        }
+        Kind::Object => &[WrongType, Min],
     };
     let required = (field.presence == Presence::Required).then_some(Required);
-    let null = is_body.then_some(Null);
-    required.into_iter().chain(of_kind.iter().copied()).chain(null).chain([NamesField]).collect()
+    // Whether null is a value is open for some (S-09).
+    let null = (is_body && field.presence != Presence::NullableByChoice).then_some(Null);
+    required.into_iter().chain(of_kind.iter().copied()).chain(null).collect()
 }
 
 impl Fact {
-    fn profile(self, field: &Field) -> (Profile, &'static [&'static str]) {
-        let (_, profile, silent, _) = self.row();
-        match (self, field.presence) {
-            (Self::Null, Presence::NullableByChoice) => (Profile::Reference, &["S-09"]),
-            _ => (profile, silent),
-        }
+    fn scenario(self, field: &'static Field) -> Scenario {
+        let Row { name, method, template, .. } = field.request.endpoint();
+        let title = format!("{method} {template}: {}", self.title(field));
+        let id = format!("fields.{name}.{}-{}", dashed(field.name), self.as_ref());
+        let run = move |case| self.hold(case, field);
+        let made = Scenario::generated(id, title, self.rules(field), run);
+        Scenario { reads: field.request == Request::ListPrompts, ..made }
     }
 
     fn title(self, field: &Field) -> String {
-        let (least, most, unit) = field.kind.range();
-        let title = match self {
-            Self::Null if field.presence.takes_null() => "{name} may be null",
-            _ => self.row().3,
-        };
-        let title = title.replace("{name}", field.name);
-        title
-            .replace("{least}", &format!("{least}{unit}"))
-            .replace("{most}", &format!("{most}{unit}"))
+        let Field { name, kind, .. } = field;
+        let (least, most, unit) = kind.range();
+        match self {
+            Self::Required => format!("without {name} it is refused with 400"),
+            Self::WrongType => format!("a {name} of another JSON type is refused with 400"),
+            Self::Min => format!("{name} of {least}{unit} is accepted"),
+            Self::Max => format!("{name} of {most}{unit} is accepted"),
+            Self::BelowMin => format!("{name} of less than {least}{unit} is refused with 400"),
+            Self::AboveMax => format!("{name} of more than {most}{unit} is refused with 400"),
+            Self::Enum => format!("each stated value of {name} is accepted"),
+            Self::NotInEnum => format!("any other value of {name} is refused with 400"),
+            Self::NotUri => format!("{name} with a text that is not a URI is refused with 400"),
+            Self::Null if field.presence.takes_null() => format!("{name} may be null"),
+            Self::Null => format!("null for {name} is of the wrong type and refused with 400"),
+        }
     }
 
     fn rules(self, field: &Field) -> Vec<&'static str> {
         let (own, other) = match (self, field.request) {
-            (Self::WrongType | Self::NumberForm, Request::AddPrompts) => ("VC-13", Some("ER-05")),
-            (Self::WrongType | Self::NumberForm, _) => (field.rule, Some("ER-05")),
+            (Self::WrongType, Request::AddPrompts) => ("VC-13", Some("ER-05")),
+            (Self::WrongType, _) => (field.rule, Some("ER-05")),
             (Self::Null, _) => (field.rule, (!field.presence.takes_null()).then_some("ER-05")),
             (Self::Required, _) => (field.rule, Some("ER-04")),
             (Self::Enum, _) => (field.rule, Some(field.range)),
             (Self::BelowMin | Self::AboveMax, _) => (field.range, Some("ER-06")),
-            (Self::Min | Self::Max | Self::ScalarValues | Self::NotInEnum, _) => {
-                (field.range, None)
-            }
-            (Self::NotUri | Self::NotAbsolute, Request::Generate) => (field.rule, Some("GE-25")),
-            (Self::NotUri | Self::NotAbsolute, _) => (field.rule, None),
-            (Self::NamesField | Self::Nul | Self::NamesEntry, _) => (field.rule, Some("ER-03")),
+            (Self::Min | Self::Max | Self::NotInEnum, _) => (field.range, None),
+            (Self::NotUri, Request::Generate) => (field.rule, Some("GE-25")),
+            (Self::NotUri, _) => (field.rule, None),
         };
         let of_words = self == Self::WrongType && matches!(field.kind, Kind::OneOf(..));
         let range = of_words.then_some(field.range);
@@ -155,25 +135,12 @@ impl Fact {
                 call.without(field.name).await?.is_bad_request(format!("no {}", field.name))?;
                 call.changed_nothing().await
             }
-            Self::ScalarValues => {
-                accepted(&call, field, &values).await?;
-                let (_, most, _) = field.kind.range();
-                let longer = values::odd_texts(&call, field, most as usize + 1);
-                all_named(&call, field, &longer).await
-            }
-            Self::NamesEntry => entry_named(&call, field).await,
-            Self::NamesField => named(&call, field).await,
-            Self::NumberForm => {
-                all_named(&call, field, &values).await?;
-                float_accepted(&call, field).await
-            }
-            Self::Nul | Self::NotAbsolute => all_named(&call, field, &values).await,
             _ => all_refused(&call, field, &values).await,
         }
     }
 
     /// Whether its values are right ones.
-    fn accepts(self, field: &Field) -> bool {
+    pub fn accepts(self, field: &Field) -> bool {
         match self {
             Self::Null => field.presence.takes_null(),
             _ => matches!(self, Self::Min | Self::Max | Self::Enum),
@@ -181,14 +148,7 @@ impl Fact {
     }
 
     /// The values that are tried, as JSON is written.
-    async fn values(self, call: &Correct, field: &Field) -> Result<Vec<String>> {
-        let entries = |good: &str, bad: &[&str]| -> Vec<String> {
-            let of = |bad: &&str| match field.kind {
-                Kind::Uris(..) => json!([good, bad]).to_string(),
-                _ => json!(bad).to_string(),
-            };
-            bad.iter().map(of).collect()
-        };
+    pub async fn values(self, call: &Correct, field: &Field) -> Result<Vec<String>> {
         let (least, most, _) = field.kind.range();
         let words = |words: &str| words.split(' ').map(|word| json!(word).to_string()).collect();
         Ok(match (self, field.kind) {
@@ -206,23 +166,7 @@ impl Fact {
             // An empty value of a query may be none (S-03).
             (Self::NotInEnum, Kind::OneOf(_, others)) if !field.request.has_body() => words(others),
             (Self::NotInEnum, Kind::OneOf(_, others)) => words(&format!("{others} ")),
-            (Self::NotUri, _) => entries(values::URI, &["plainword", "two words", ""]),
-            (Self::NotAbsolute, _) => entries(values::URI, &values::RELATIVE),
-            (Self::Nul, Kind::Object) => {
-                let nul =
-                    [json!({ "a": "\0" }), json!({ "\0": 1 }), json!({ "a": [{ "b": "x\0" }] })];
-                nul.map(|value| value.to_string()).to_vec()
-            }
-            (Self::Nul, _) => entries(values::URI, &["\0", "a\0b"]),
-            (Self::NumberForm, Kind::Ids(..)) => {
-                let id = call.value(field.name).trim_matches(['[', ']']);
-                values::spellings(id).iter().map(|value| format!("[{value}]")).collect()
-            }
-            (Self::NumberForm, _) => match call.value(field.name) {
-                "" => values::spellings("1"),
-                own => values::spellings(own),
-            },
-            (Self::ScalarValues, _) => values::odd_texts(call, field, most as usize),
+            (Self::NotUri, _) => values::entries(field, &["plainword", "two words", ""]),
             _ => Vec::new(),
         })
     }

@@ -7,12 +7,11 @@ use std::sync::LazyLock;
 
 use futures::future::BoxFuture;
 
-use self::places::Kind;
-pub use self::places::{PLACES, Place, Where};
+pub use self::places::{Kind, PLACES, Place, Where};
 use super::endpoints::{Ids, absent};
 use super::prelude::*;
 
-pub(super) static ALL: LazyLock<Vec<Scenario>> =
+pub static ALL: LazyLock<Vec<Scenario>> =
     LazyLock::new(|| PLACES.iter().flat_map(of_place).collect());
 
 type Run = fn(Case, &'static Place) -> BoxFuture<'static, Result>;
@@ -23,41 +22,29 @@ fn of_place(place: &'static Place) -> Vec<Scenario> {
         Where::Query => "refused or finds nothing",
         _ => "refused",
     };
-    let in_path = place.place == Where::Path;
-    let (status, silent): (_, &[_]) =
-        if in_path { ("404", &["S-31", "S-57"]) } else { ("400 naming the field", &["S-57"]) };
     let mut scenarios = Vec::new();
     // The name in ids, what a title says of the id, and the rule of ids in paths.
-    let mut add = |name, words: String, rule, silent: &'static [&'static str], run: Run| {
+    let mut add = |name, words: String, rule, run: Run| {
         let mut rules = if place.is_resource() { vec![rule] } else { Vec::new() };
         rules.extend(place.rule);
-        rules.extend((name == "named" && !in_path).then_some("ER-03"));
-        let core = silent.is_empty();
         let made = Scenario::generated(
-            if core { Profile::Core } else { Profile::Reference },
             format!("ids.{name}.{}", place.name),
             format!("{}: an id {words}", place.words()),
             rules,
-            silent,
             move |case| run(case, place),
         );
-        let foreign = matches!(name, "foreign" | "alike");
-        scenarios
-            .push(Scenario { needs: if foreign { &[Need::OtherAccount] } else { &[] }, ..made });
+        let needs: &[_] = if name == "foreign" { &[Need::OtherAccount] } else { &[] };
+        scenarios.push(Scenario { needs, ..made });
     };
     let words = format!("that nobody has is {refused} and changes nothing");
-    add("absent", words, "ER-08", &[], |case, place| Box::pin(gone(case, place, false)));
+    add("absent", words, "ER-08", |case, place| Box::pin(gone(case, place, false)));
     // What a removed membership answers is open (S-76).
     if place.kind != Kind::Membership {
         let words = format!("of what was deleted is {refused}");
-        add("deleted", words, "ER-09", &[], |case, place| Box::pin(gone(case, place, true)));
+        add("deleted", words, "ER-09", |case, place| Box::pin(gone(case, place, true)));
     }
     let words = format!("of another account is {refused} and changes nothing");
-    add("foreign", words, "ER-10", &[], |case, place| Box::pin(foreign(case, place)));
-    let words = format!("that names nothing is {status}");
-    add("named", words, "ER-08", silent, |case, place| Box::pin(named(case, place)));
-    let words = "of another account gets the answer of one that nobody has".to_owned();
-    add("alike", words, "ER-10", &["S-57"], |case, place| Box::pin(alike(case, place)));
+    add("foreign", words, "ER-10", |case, place| Box::pin(foreign(case, place)));
     scenarios
 }
 
@@ -70,7 +57,7 @@ async fn gone(case: Case, place: &Place, is_deleted: bool) -> Result {
     refused(&case, place, &own, &own, id).await
 }
 
-async fn deleted(case: &Case, kind: Kind) -> Result<i64> {
+pub async fn deleted(case: &Case, kind: Kind) -> Result<i64> {
     let (path, id) = match kind {
         Kind::Prompt => case.prompt().await.map(|prompt| (prompt.path(), prompt.id))?,
         _ => case.vault().await.map(|vault| (vault.path(), vault.id))?,
@@ -89,7 +76,7 @@ async fn refused(case: &Case, place: &Place, own: &Ids, beside: &Ids, id: i64) -
 
 /// The other ids of a call with a foreign id. A foreign vault comes with its own membership, so that
 /// only the account is wrong; bodies name what the caller has.
-fn beside(place: &Place, owned: &Ids, own: &Ids) -> Ids {
+pub fn beside(place: &Place, owned: &Ids, own: &Ids) -> Ids {
     match (place.place, place.kind) {
         (Where::Path, Kind::Vault) => {
             Ids { addable_prompt: own.addable_prompt, second_vault: own.second_vault, ..*owned }
@@ -99,7 +86,7 @@ fn beside(place: &Place, owned: &Ids, own: &Ids) -> Ids {
 }
 
 /// Each account once as the owner and once as the stranger.
-pub(super) fn owners_and_strangers(case: &Case) -> [(Case, Case); 2] {
+pub fn owners_and_strangers(case: &Case) -> [(Case, Case); 2] {
     let other = case.other_account();
     [(other.clone(), case.clone()), (case.clone(), other)]
 }
@@ -125,62 +112,6 @@ async fn foreign(case: Case, place: &Place) -> Result {
         }
     }
     Ok(())
-}
-
-async fn named(case: Case, place: &Place) -> Result {
-    let own = Ids::make(&case).await?;
-    let mut ids = vec![absent(place.kind.of(&own))];
-    if place.kind != Kind::Membership {
-        ids.push(deleted(&case, place.kind).await?);
-    }
-    if place.place != Where::Path {
-        ids.extend([i64::MAX, i64::MIN, 0, -1]);
-    }
-    for id in ids {
-        let reply = place.call(&case, &own, id).await?;
-        let named = match place.place {
-            Where::Path => reply.status(404).map(drop),
-            Where::Body | Where::Query => {
-                reply.is_bad_request_naming(place.field, format!("the id {id}")).map(drop)
-            }
-        };
-        check::with_context(format!("the id {id}"), named)?;
-    }
-    Ok(())
-}
-
-async fn alike(case: Case, place: &Place) -> Result {
-    for (owner, stranger) in owners_and_strangers(&case) {
-        let owned = Ids::make(&owner).await?;
-        let own = Ids::make(&stranger).await?;
-        compare(&stranger, place, &owned, &own).await?;
-    }
-    Ok(())
-}
-
-/// An id of the owner and one that nobody has get the same answer.
-pub(super) async fn compare(case: &Case, place: &Place, owned: &Ids, own: &Ids) -> Result {
-    let foreign = place.kind.of(owned);
-    let nothing = absent(foreign);
-    let beside = beside(place, owned, own);
-    let expected = place.call(case, &beside, nothing).await?;
-    let got = place.call(case, &beside, foreign).await?;
-    check::with_context(place.words(), same(&got, &expected, (foreign, nothing)))
-}
-
-/// Status, body and headers are the same. An answer may repeat the id that was sent.
-fn same(got: &ApiResponse, expected: &ApiResponse, ids: (i64, i64)) -> Result {
-    let text = |reply: &ApiResponse, id: i64| {
-        String::from_utf8_lossy(reply.body()).replace(&id.to_string(), "<id>")
-    };
-    let (got_text, text) = (text(got, ids.0), text(expected, ids.1));
-    got.status(expected.status_code())?;
-    got.ensure(got_text == text, format!("the body {text}"), &got_text)?;
-    let [got_names, names] = [got, expected].map(|reply| {
-        let names = reply.headers().keys().map(http::HeaderName::as_str);
-        Vec::from_iter(names.collect::<BTreeSet<_>>())
-    });
-    got.lists(&got_names, &names, "the headers").map(drop)
 }
 
 impl Place {

@@ -18,12 +18,6 @@ pub enum Need {
     OtherAccount,
     /// A key that was revoked.
     RevokedKey,
-    /// A browser session in the account under test.
-    Session,
-    /// The provider that is built into the reference server.
-    LocalProvider,
-    /// HTTP/1.1, whose requests are lines of text that can be malformed.
-    HttpOne,
 }
 
 /// Something that a run cannot test.
@@ -69,19 +63,6 @@ impl Need {
                 "no revoked key is given",
                 "set PROMPTARIUM_REVOKED_API_KEY",
             ),
-            Self::Session => (
-                "what only a browser session may do: creating, listing and revoking API keys",
-                "no sign-in link is given",
-                "give --sign-in-url, or set PROMPTARIUM_SIGN_IN_URL",
-            ),
-            Self::LocalProvider => (
-                "what the built-in provider generates",
-                "PROMPTARIUM_IMAGE_MODEL names a model that is not below local/",
-                "leave it unset on the reference server",
-            ),
-            Self::HttpOne => {
-                ("malformed HTTP/1.1 messages", "the run uses HTTP/2 only", "leave out --http 2")
-            }
         };
         Untestable::new(what, reason, remedy)
     }

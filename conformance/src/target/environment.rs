@@ -15,8 +15,6 @@ pub const READ_ONLY_API_KEY: &str = "PROMPTARIUM_READ_ONLY_API_KEY";
 pub const OTHER_API_KEY: &str = "PROMPTARIUM_OTHER_API_KEY";
 /// A revoked key.
 pub const REVOKED_API_KEY: &str = "PROMPTARIUM_REVOKED_API_KEY";
-/// A link that signs a browser in to the account of the keys, once.
-pub const SIGN_IN_URL: &str = "PROMPTARIUM_SIGN_IN_URL";
 /// A model id that image prompts may name.
 pub const IMAGE_MODEL: &str = "PROMPTARIUM_IMAGE_MODEL";
 /// A model id that video prompts may name.
@@ -42,9 +40,6 @@ pub fn target_config(
     config.read_only_api_key = variable(READ_ONLY_API_KEY);
     config.other_api_key = variable(OTHER_API_KEY);
     config.revoked_api_key = variable(REVOKED_API_KEY);
-    if let Some(link) = variable(SIGN_IN_URL) {
-        config.sign_in_code = Some(checked_code(&link, &config.base_url)?);
-    }
     config.image_model = variable(IMAGE_MODEL).unwrap_or(config.image_model);
     config.video_model = variable(VIDEO_MODEL).unwrap_or(config.video_model);
     check_keys(&config)?;
@@ -66,17 +61,6 @@ fn checked_url(text: &str) -> Result<Url, String> {
         return Err(format!("the base URL must end in /api/v1, which {url} does not"));
     }
     Ok(url)
-}
-
-/// The code of a sign-in link of this target. It is a secret, so no message has it.
-fn checked_code(link: &str, base_url: &Url) -> Result<String, String> {
-    let root = base_url.as_str().trim_end_matches('/').trim_end_matches("/api/v1");
-    let (page, code) = link.split_once('#').unwrap_or((link, ""));
-    let page = Url::parse(page).is_ok_and(|page| page.as_str() == format!("{root}/sign-in"));
-    if page && code.len() >= KEY_LENGTH_MIN {
-        return Ok(code.to_owned());
-    }
-    Err(format!("the link of --sign-in-url is not for this target; use {root}/sign-in#CODE"))
 }
 
 /// Two equal keys would make one account look like two, and its own resources like a leak.

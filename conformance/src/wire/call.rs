@@ -145,12 +145,6 @@ impl Call {
             }
         }
     }
-
-    /// Says that a page of the target's own sends it, as browsers do.
-    pub(crate) fn sent_by_own_page(self) -> Self {
-        let origin = self.wire.target.config.base_url.origin().ascii_serialization();
-        self.header("origin", origin).header("sec-fetch-site", "same-origin")
-    }
 }
 
 /// The whole answer of a target that has time for the request, or in words why there is none.

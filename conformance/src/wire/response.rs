@@ -33,7 +33,7 @@ impl ApiResponse {
     }
 
     /// The reply of an exchange, which must have one.
-    pub(crate) fn of(exchange: &RawExchange) -> Result<Self, Failure> {
+    pub fn of(exchange: &RawExchange) -> Result<Self, Failure> {
         let none = || Failure::error("a response", "none").on(exchange.clone());
         let response = exchange.response.clone().ok_or_else(none)?;
         Ok(Self::new(Arc::clone(&exchange.request), response))

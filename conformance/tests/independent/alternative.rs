@@ -1,6 +1,6 @@
 //! A server of the API that is not ours. It keeps every rule of `docs/reference/api.md` and
-//! chooses for itself where the specification is silent. A scenario of the profile
-//! `core` that fails here takes a choice of the reference server for a rule.
+//! chooses for itself where the specification is silent. A scenario that fails here takes a choice
+//! of the reference server for a rule.
 //!
 //! It shares no code with the server, the SDK or the suite, keeps everything in
 //! plain lists, and is made to be read, not to be fast. It can be three servers:
@@ -8,7 +8,7 @@
 
 mod answer;
 mod call;
-mod choices;
+pub(crate) mod choices;
 mod clock;
 mod contents;
 mod fields;
@@ -17,6 +17,7 @@ mod fork;
 mod jobs;
 mod prompts;
 mod query;
+mod secrets;
 mod show;
 mod storage;
 mod store;
@@ -41,26 +42,14 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use self::answer::Outcome;
 use self::call::Call;
-pub(crate) use self::choices::{Choices, MINIMAL, MINIMAL_IMAGES, NESTED, TOLERANT, VERBOSE};
+pub(crate) use self::choices::{Choices, MINIMAL, NESTED, TOLERANT, VERBOSE};
+pub(crate) use self::secrets::Secrets;
 use self::store::Store;
 use self::wire::Raw;
 
 /// How long a request to delete waits for company, on a server that tells all of
 /// them of success.
 const TOGETHER: Duration = Duration::from_millis(15);
-
-/// The keys the server knows.
-#[derive(Clone)]
-pub(crate) struct Secrets {
-    /// With the scope `prompts:write`.
-    pub(crate) main: String,
-    /// Of the same account, without it.
-    pub(crate) read_only: String,
-    /// With the scope, of another account.
-    pub(crate) other: String,
-    /// Revoked.
-    pub(crate) revoked: String,
-}
 
 /// A running server. It stops when this is dropped.
 pub(crate) struct Server {
@@ -72,6 +61,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// How many jobs there are.
+    #[allow(dead_code, reason = "for tests of clients, which count them")]
     pub(crate) fn jobs(&self) -> usize {
         self.shared.lock().jobs.len()
     }

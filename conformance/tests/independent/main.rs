@@ -1,12 +1,10 @@
-//! The scenarios of the profile `core` against servers that share no code with
-//! ours and choose differently wherever the specification is silent. What fails
-//! here and passes against the reference server either found a fault of the
-//! [`alternative`] server or takes a choice for a rule.
+//! The scenarios against servers that share no code with ours and choose differently wherever the
+//! specification is silent. What fails here and passes against the reference server either found a
+//! fault of the [`alternative`] server or takes a choice for a rule.
 //!
 //! Every scenario is a test of its own on each of the servers, as `server::id`.
 
 mod alternative;
-mod sdk;
 mod table;
 
 use std::error::Error;
@@ -15,10 +13,10 @@ use std::sync::{Arc, RwLock};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use promptarium_conformance::report::{Outcome, text};
-use promptarium_conformance::{Profile, Run, Scenario, Target, TargetConfig, run, scenarios};
+use promptarium_conformance::{Run, Scenario, Target, TargetConfig, run, scenarios};
 use tokio::runtime::{Handle, Runtime};
 
-use self::alternative::{Choices, MINIMAL, Secrets, TOLERANT, VERBOSE};
+use self::alternative::{Choices, MINIMAL, NESTED, Secrets, TOLERANT, VERBOSE};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments = Arguments::from_args();
@@ -29,15 +27,17 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut trials =
         vec![Trial::test("table::every_silent_point_has_an_answer_of_each_server", table)];
     let mut servers = Vec::new();
-    for (choices, keys) in
-        [(&VERBOSE, verbose_keys()), (&MINIMAL, minimal_keys()), (&TOLERANT, tolerant_keys())]
-    {
+    for (choices, keys) in [
+        (&VERBOSE, Secrets::verbose()),
+        (&MINIMAL, Secrets::minimal()),
+        (&TOLERANT, Secrets::tolerant()),
+        (&NESTED, Secrets::minimal()),
+    ] {
         let server = runtime.block_on(alternative::start(keys.clone(), choices))?;
         let target = Arc::new(Target::new(config(&server, choices, keys)?)?);
         servers.push(server);
         let alone = Arc::new(RwLock::new(()));
-        let core = scenarios::all().filter(|scenario| scenario.profile == Profile::Core);
-        trials.extend(core.enumerate().map(|(number, scenario)| {
+        trials.extend(scenarios::all().enumerate().map(|(number, scenario)| {
             let (target, handle) = (Arc::clone(&target), runtime.handle().clone());
             let alone = Arc::clone(&alone);
             let tag = format!("{}-{number}", &choices.name[..3]);
@@ -45,32 +45,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             Trial::test(format!("{}::{}", choices.name, scenario.id), trial)
         }));
     }
-    trials.extend(sdk::trials(runtime.handle()));
     let conclusion = libtest_mimic::run(&arguments, trials);
     drop(servers);
     // After a failure a blocking call may wait for ever.
     runtime.shutdown_background();
     Ok(conclusion.exit_code())
-}
-
-fn verbose_keys() -> Secrets {
-    Secrets {
-        main: "contrary_live_main_8Jq2vXw7".into(),
-        read_only: "contrary_live_idle_kP4tYz9c".into(),
-        other: "contrary_live_rest_Rb6nLm3d".into(),
-        revoked: "contrary_live_gone_Hs5fGq1x".into(),
-    }
-}
-
-fn tolerant_keys() -> Secrets {
-    let key = |part: &str| format!("studio_live_{part}_0123456789abcdef");
-    Secrets { main: key("1"), read_only: key("2"), other: key("3"), revoked: key("4") }
-}
-
-/// Of odd signs, and as long as a token of other makers.
-fn minimal_keys() -> Secrets {
-    let key = |part: &str| format!("a.b-c_live_{part}~1_{}=/+", "x9.-".repeat(100));
-    Secrets { main: key("m"), read_only: key("r"), other: key("o"), revoked: key("v") }
 }
 
 fn config(

@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use promptarium_conformance::RunId;
 use promptarium_conformance::report::Outcome;
-use promptarium_conformance::{
-    ProbeError, Profile, Run, RunOptions, Target, Untestable, preflight,
-};
+use promptarium_conformance::{ProbeError, Run, RunOptions, Target, Untestable, preflight};
 use serde_json::json;
 
 use crate::deployed::{chosen, config};
@@ -46,7 +44,7 @@ fn mark() -> RunId {
 }
 
 async fn look(target: &Arc<Target>, filter: &str) -> (Vec<Untestable>, Vec<Outcome>) {
-    let selection = chosen(&[Profile::Core], &[filter]);
+    let selection = chosen(&[filter]);
     let found = preflight(target, &selection, &mark(), pending()).await.unwrap();
     let run = Run::new(Arc::clone(target), selection);
     let report = run.run(pending(), |_, _| {}).await;
@@ -76,11 +74,11 @@ async fn a_storage_that_cannot_be_reached_is_told_and_its_scenarios_are_skipped(
 async fn keys_that_are_not_there_are_told_if_a_selected_scenario_needs_them() {
     let stub = Stub::start(halfway).await;
     let target = target(&stub);
-    let needing = chosen(&[Profile::Core], &["isolation."]);
+    let needing = chosen(&["isolation."]);
     let found = preflight(&target, &needing, &mark(), pending()).await.unwrap();
     let mends: Vec<_> = found.iter().map(|one| one.remedy.as_str()).collect();
     assert_eq!(mends, ["set PROMPTARIUM_OTHER_API_KEY"]);
-    let without = chosen(&[Profile::Core], &["prompts.create."]);
+    let without = chosen(&["prompts.create."]);
     assert_eq!(preflight(&target, &without, &mark(), pending()).await.unwrap(), []);
 }
 
@@ -91,7 +89,7 @@ async fn looking_ends_when_it_is_told_to_stop() {
         _ => halfway(request),
     });
     let stub = stub.await;
-    let all = chosen(&[Profile::Core], &["generations."]);
+    let all = chosen(&["generations."]);
     let stop = tokio::time::sleep(Duration::from_millis(300));
     let found = preflight(&target(&stub), &all, &mark(), stop).await;
     assert_eq!(found, Err(ProbeError::Stopped));

@@ -57,7 +57,6 @@ async fn what_the_command_line_cannot_mean_is_a_usage_error() {
     for line in [
         "run --time-scale 0",
         "run --time-scale NaN",
-        "run --profile read-only",
         "run --seed x",
         "run --timeout 0",
         "sweep --older-than 1",
@@ -65,7 +64,6 @@ async fn what_the_command_line_cannot_mean_is_a_usage_error() {
         "sweep --run everything",
         "run --report xml=file",
         "run --report file",
-        "run --profile strict",
         "run --jobs 0",
         "run --api-key x",
         "run --http 3",
@@ -97,8 +95,8 @@ async fn a_failing_target_gives_one_and_a_report_in_every_format() {
     let ran = run(&stub.base_url, KEY, &[&arguments[..], &more].concat()).await.ended(1, &[]);
     assert_eq!(ran.out, std::fs::read_to_string(text).unwrap());
     let report = report(&json);
-    let head = ["verdict", "seed", "profiles", "target"].map(|name| report[name].clone());
-    assert_eq!(json!(head), json!(["failed", 7, ["core"], stub.base_url]));
+    let head = ["verdict", "seed", "target"].map(|name| report[name].clone());
+    assert_eq!(json!(head), json!(["failed", 7, stub.base_url]));
     let records = report["records"].as_array().unwrap();
     assert_eq!(report["totals"]["scenarios"], records.len());
     for record in records {

@@ -10,10 +10,10 @@ use std::time::Duration;
 use futures::{StreamExt as _, stream};
 use jiff::Timestamp;
 use promptarium_conformance::report::{Outcome, Report};
-use promptarium_conformance::{Profile, Run, RunId, RunOptions, sweep};
+use promptarium_conformance::{Run, RunId, RunOptions, sweep};
 use serde_json::{Value, json};
 
-use crate::deployed::{Account, chosen, server, target, with_session};
+use crate::deployed::{Account, chosen, server, target};
 use crate::keys::{MAIN, OTHER};
 
 const PROMPTS: usize = 1_500;
@@ -159,14 +159,11 @@ async fn two_runs_at_once_among_foreign_things_are_green_and_touch_none_of_them(
     // Patient: both share the processor with other tests, and speed is not what is tested.
     let patient = RunOptions { time_scale: 5.0, ..RunOptions::default() };
     let keeping = RunOptions { keep: true, ..patient };
-    let targets = [with_session(&server, patient).await, with_session(&server, keeping).await];
+    let targets = [target(server.base_url(), patient), target(server.base_url(), keeping)];
     // What is kept makes every list of vaults longer, so that run is of the chapters only.
     let chapters = ["prompts.", "vaults.", "contents.", "generations.", "uploads.", "keys."];
     let [all, some] = targets;
-    let runs = [
-        Run::new(all, chosen(&Profile::ALL, &[])),
-        Run::new(some, chosen(&Profile::ALL, &chapters)),
-    ];
+    let runs = [Run::new(all, chosen(&[])), Run::new(some, chosen(&chapters))];
     let kept = runs[1].run_id().clone();
     let runs = runs.map(|run| run.run(pending(), |_, _| {}));
     let reports: [Report; 2] = futures::future::join_all(runs).await.try_into().unwrap();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use promptarium_conformance::selection::Filters;
-use promptarium_conformance::{Profile, RunOptions, Selection, Suite, Target, TargetConfig};
+use promptarium_conformance::{RunOptions, Selection, Suite, Target, TargetConfig};
 use promptarium_server::EmbeddedServer;
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -18,20 +18,13 @@ pub(crate) async fn server() -> EmbeddedServer {
 
 /// What a run is told about it.
 pub(crate) fn config(base_url: &str) -> TargetConfig {
-    keys::target(base_url, None).unwrap()
+    keys::target(base_url).unwrap()
 }
 
-/// The built-in scenarios of these profiles whose ids begin so; all of them without a filter.
-pub(crate) fn chosen(profiles: &[Profile], filters: &[&str]) -> Selection {
+/// The built-in scenarios whose ids begin so; all of them without a filter.
+pub(crate) fn chosen(filters: &[&str]) -> Selection {
     let filter = filters.iter().map(|filter| (*filter).to_owned()).collect();
-    Selection::new(&Suite::builtin(), Filters { filter, ..Filters::profiles(profiles) }).unwrap()
-}
-
-/// The same with a link, for scenarios that need a browser session.
-pub(crate) async fn with_session(server: &EmbeddedServer, options: RunOptions) -> Arc<Target> {
-    let link = server.sign_in_url().await.unwrap();
-    let config = keys::target(server.base_url(), Some(&link)).unwrap();
-    Arc::new(Target::new(TargetConfig { options, ..config }).unwrap())
+    Selection::new(&Suite::builtin(), Filters { filter, ..Filters::default() }).unwrap()
 }
 
 pub(crate) fn target(base_url: &str, options: RunOptions) -> Arc<Target> {

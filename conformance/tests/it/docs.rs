@@ -7,7 +7,7 @@ use std::process::Command;
 use jiff::civil::date;
 use promptarium_conformance::report::Format;
 use promptarium_conformance::selection::Filters;
-use promptarium_conformance::{KnownFailures, Profile, Selection, Suite, environment};
+use promptarium_conformance::{KnownFailures, Selection, Suite, environment};
 use promptarium_server::EmbeddedServer;
 
 use crate::program::{Ran, blocks, folder, program};
@@ -66,7 +66,6 @@ fn every_format_and_every_variable_is_told_of() {
         environment::READ_ONLY_API_KEY,
         environment::OTHER_API_KEY,
         environment::REVOKED_API_KEY,
-        environment::SIGN_IN_URL,
         environment::IMAGE_MODEL,
         environment::VIDEO_MODEL,
     ];
@@ -92,7 +91,7 @@ fn every_scenario_that_is_named_exists() {
             Some(quoted) => quoted.split('\'').next().unwrap(),
             None => rest.split_whitespace().next().unwrap().trim_end_matches('`'),
         };
-        let filters = Filters { filter: vec![filter.into()], ..Filters::profiles(&Profile::ALL) };
+        let filters = Filters { filter: vec![filter.into()], ..Filters::default() };
         assert!(Selection::new(&Suite::builtin(), filters).is_ok(), "{filter}");
     }
 }
@@ -136,9 +135,7 @@ async fn every_command_runs() {
     let root = server.base_url().strip_suffix("/api/v1").unwrap();
     let parts = blocks.into_iter().filter(|block| !is_excluded(block));
     let script = [PRELUDE.to_owned()].into_iter().chain(parts).collect::<Vec<_>>().join("\n");
-    let script = script
-        .replace("http://127.0.0.1:8080/sign-in#…", &server.sign_in_url().await.unwrap())
-        .replace("http://127.0.0.1:8080", root);
+    let script = script.replace("http://127.0.0.1:8080", root);
     let folder = folder("commands-of-the-guide");
     let mut shell = Command::new("bash");
     shell.args(["-c", &script]).current_dir(folder).env_clear().env("PATH", "/usr/bin:/bin");

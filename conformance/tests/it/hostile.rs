@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use promptarium_conformance::report::{Outcome, Report, Verdict};
-use promptarium_conformance::{ProbeError, Profile, Run, RunOptions, Target, probe};
+use promptarium_conformance::{ProbeError, Run, RunOptions, Target, probe};
 use serde_json::{Value, json};
 
 use crate::deployed::{chosen, config};
@@ -18,15 +18,14 @@ async fn always(answer: Answer) -> Report {
     // Without any answer each scenario ends at its first call, so a part of them is enough.
     let filters: &[&str] = match answer {
         Answer::Json(..) | Answer::Html(..) | Answer::Redirect(_) => &[],
-        _ => &["prompts.", "raw.", "uploads.", "keys."],
+        _ => &["prompts.", "uploads.", "keys."],
     };
     let stub = Stub::start(move |_| answer.clone()).await;
     let mut config = config(&stub.base_url);
     // A tenth of what a user waits without any flag; no answer is worth more here.
     config.options = RunOptions { time_scale: 0.1, ..RunOptions::default() };
     config.timeout = Duration::from_secs(3);
-    config.sign_in_code = Some("a-code-that-nobody-made".to_owned());
-    let selection = chosen(&Profile::ALL, filters);
+    let selection = chosen(filters);
     let target = Arc::new(Target::new(config).unwrap());
     let mut run = Run::new(target, selection);
     (run.jobs, run.check_sanity) = (64.try_into().unwrap(), true);

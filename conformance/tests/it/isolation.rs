@@ -4,7 +4,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use promptarium_conformance::report::{Outcome, Report, Verdict};
-use promptarium_conformance::{Case, Failure, Profile, Run, Scenario, Selection};
+use promptarium_conformance::{Case, Failure, Run, Scenario, Selection};
 use serde_json::json;
 
 use crate::stub::{Answer, Request, Stub};
@@ -15,19 +15,14 @@ macro_rules! scenario {
         scenario!($id, [], $run)
     };
     ($id:literal, [$($need:ident),*], $run:path) => {
-        &promptarium_conformance::scenario! { Core $id ["VA-16"] [$($need),*] $run, "A stand-in" }
+        &promptarium_conformance::scenario! { $id ["VA-16"] [$($need),*] $run, "A stand-in" }
     };
 }
 pub(crate) use scenario;
 
 pub(crate) fn selection(scenarios: &[&'static Scenario]) -> Selection {
     let scenarios = scenarios.to_vec();
-    Selection {
-        profiles: vec![Profile::Core],
-        filters: Vec::new(),
-        excluded: Vec::new(),
-        scenarios,
-    }
+    Selection { filters: Vec::new(), excluded: Vec::new(), scenarios }
 }
 
 async fn passes(case: Case) -> Result<(), Failure> {

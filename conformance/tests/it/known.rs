@@ -32,7 +32,7 @@ async fn breaks(_: Case) -> Result<(), Failure> {
 const PASSES: &Scenario = scenario!("a.b.passes", passes);
 const FAILS: &Scenario = scenario!("a.b.fails", fails);
 const BREAKS: &Scenario = scenario!("a.b.breaks", breaks);
-const SKIPPED: &Scenario = scenario!("a.b.skipped", [LocalProvider], passes);
+const SKIPPED: &Scenario = scenario!("a.b.skipped", [RevokedKey], passes);
 
 async fn run(known: &str, scenarios: &[&'static Scenario]) -> Report {
     let stub = Stub::start(|_| Answer::Json(200, "{}".into())).await;

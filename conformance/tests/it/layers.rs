@@ -75,27 +75,3 @@ fn every_module_imports_only_modules_below_it() {
     }
     assert_eq!(wrong, [""; 0]);
 }
-
-/// The tables make scenarios of the profile that a row names, so they are in no folder.
-#[test]
-fn a_file_in_a_folder_of_a_profile_registers_only_scenarios_of_that_profile() {
-    const FOLDERS: [(&str, &str); 3] = [("core", "core"), ("http", "http"), ("ours", "reference")];
-    let (scenarios, mut found, mut wrong) = (source().join("scenarios"), Vec::new(), Vec::new());
-    files(&scenarios, &mut found);
-    for file in found {
-        let path = file.strip_prefix(&scenarios).unwrap();
-        let folder = path.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs");
-        let own = FOLDERS.iter().find(|(name, _)| *name == folder).map(|(_, profile)| *profile);
-        let text = std::fs::read_to_string(&file).unwrap();
-        for (_, profile) in FOLDERS {
-            let registers = text.contains(&format!("{profile}! {{"));
-            if registers && own != Some(profile) {
-                wrong.push(format!("{} has a scenario of {profile}", path.display()));
-            }
-        }
-        if own.is_some_and(|own| own != "reference") && text.contains("scenarios::ours") {
-            wrong.push(format!("{} imports from ours", path.display()));
-        }
-    }
-    assert_eq!(wrong, [""; 0]);
-}

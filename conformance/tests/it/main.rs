@@ -27,7 +27,6 @@ mod program;
 mod reach;
 mod read_only;
 mod report;
-mod session;
 mod stub;
 mod sweep;
 mod terminal;

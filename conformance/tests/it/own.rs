@@ -10,12 +10,11 @@ use promptarium_conformance::{
 
 use crate::stub::{Answer, KEY, Stub};
 
-static OWN: &[Scenario] = &[
-    scenario! { Core "acme.vaults.listed" ["VA-13"] lists_vaults, "The list of vaults is there" },
-];
+static OWN: &[Scenario] =
+    &[scenario! { "acme.vaults.listed" ["VA-13"] lists_vaults, "The list of vaults is there" }];
 
 static TAKEN: &[Scenario] =
-    &[scenario! { Core "vaults.create.defaults" ["VA-19"] lists_vaults, "An id that is taken" }];
+    &[scenario! { "vaults.create.defaults" ["VA-19"] lists_vaults, "An id that is taken" }];
 
 async fn lists_vaults(case: Case) -> Result<(), Failure> {
     case.wire().get("/vaults").await?.status(200).map(drop)

@@ -3,7 +3,7 @@
 use std::future::pending;
 
 use promptarium_conformance::report::{Outcome, Report, Verdict};
-use promptarium_conformance::{Profile, Run, RunOptions, Selection, Target, TargetConfig};
+use promptarium_conformance::{Run, RunOptions, Selection, Target, TargetConfig};
 use serde_json::json;
 
 use crate::deployed::{Account, chosen, config, server, target};
@@ -29,7 +29,7 @@ fn with(report: &Report, wanted: impl Fn(Outcome) -> bool) -> Vec<&'static str> 
 async fn exactly_the_scenarios_that_only_read_are_marked() {
     let server = server().await;
     fill(server.base_url()).await;
-    let all = chosen(&Profile::ALL, &[]);
+    let all = chosen(&[]);
     let listed = all.scenarios.iter().filter(|scenario| scenario.reads);
     let listed: Vec<_> = listed.map(|scenario| scenario.id).collect();
     let report = run(target(server.base_url(), options()), all).await;
@@ -56,7 +56,7 @@ async fn fill(base_url: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn in_empty_accounts_there_is_less_to_look_at_and_nothing_fails() {
     let server = server().await;
-    let all = chosen(&[Profile::Core], &[]).read_only().unwrap();
+    let all = chosen(&[]).read_only().unwrap();
     let report = run(target(server.base_url(), options()), all).await;
     let bad = with(&report, Outcome::is_bad);
     assert!(bad.is_empty(), "{:#?}", report.records);
@@ -83,7 +83,7 @@ async fn nothing_but_get_and_head_reaches_the_target() {
         options: RunOptions { time_scale: 0.1, ..options() },
         ..config(&stub.base_url)
     };
-    let all = chosen(&Profile::ALL, &[]);
+    let all = chosen(&[]);
     run(std::sync::Arc::new(Target::new(config).unwrap()), all).await;
     let seen = stub.seen();
     assert!(seen.len() > 100, "{} requests", seen.len());

@@ -12,7 +12,7 @@ use std::future::pending;
 
 use promptarium_conformance::report::{Format, text};
 use promptarium_conformance::selection::{Filters, Selection};
-use promptarium_conformance::{Case, Failure, Profile, Run, Suite};
+use promptarium_conformance::{Case, Failure, Run, Suite};
 use serde_json::{Value, json as value};
 
 use crate::deployed::chosen;
@@ -44,7 +44,7 @@ async fn no_report_shows_what_a_slot_for_an_upload_grants_access_with() {
             _ => Answer::Json(500, "{}".into()),
         }
     });
-    let selection = chosen(&Profile::ALL, &["uploads."]);
+    let selection = chosen(&["uploads."]);
     let report = Run::new(stub.await.target(), selection).run(pending(), |_, _| {}).await;
     let text = text::render(&report) + &Format::Json.render(&report) + &format!("{report:?}");
     assert!(text.contains("/a.png?[redacted]") && text.contains("[slot]"), "{text}");
@@ -129,7 +129,7 @@ async fn every_format_shows_of_a_failure_all_that_is_known() {
             "curl -i -X POST ",
             "/hostile",
             "${PROMPTARIUM_API_KEY}",
-            "--profile core --filter plain.fails.badly --seed 7",
+            "--filter plain.fails.badly --seed 7",
             "known.toml line 3",
             "generations",
             "give it time",
@@ -148,12 +148,12 @@ async fn the_command_for_the_same_run_selects_the_same_scenarios() {
     let filters = Filters {
         filter: vec!["vaults.".to_owned()],
         exclude: vec!["vaults.fork.".to_owned()],
-        ..Filters::profiles(&[Profile::Core])
+        ..Filters::default()
     };
     let selection = Selection::new(&Suite::builtin(), filters).unwrap();
     let mut run = Run::new(stub.target(), selection);
     run.report.seed = 7;
     let command = run.report.command();
-    let expected = "--profile core --filter vaults. --exclude vaults.fork. --seed 7";
+    let expected = "--filter vaults. --exclude vaults.fork. --seed 7";
     assert!(command.contains(expected), "{command}");
 }

@@ -3,9 +3,7 @@
 
 use promptarium_conformance::report::Format;
 use promptarium_conformance::selection::Filters;
-use promptarium_conformance::{
-    Case, Failure, Profile, Run, RunOptions, Scenario, Selection, Suite,
-};
+use promptarium_conformance::{Case, Failure, Run, RunOptions, Scenario, Selection, Suite};
 use serde_json::{Value, json};
 
 use crate::isolation::{scenario, selection};
@@ -83,10 +81,7 @@ async fn what_passes_shows_its_steps_in_a_trace_only() {
 #[tokio::test]
 async fn explain_shows_the_steps_of_a_scenario_and_needs_no_target() {
     let move_it = "POST /vaults/$vault1/prompts/$member2/move {\"targetVaultId\":$vault2} → 200";
-    let parts = [
-        "contents.move.unpins (reference; VC-09, VC-20, S-30)\n",
-        &format!("{move_it}\n     ✓ status 200"),
-    ];
+    let parts = ["contents.move.moves", &format!("{move_it}\n     ✓ status 200")];
     program(&["explain", "contents.move.unpins"], &[]).await.ended(0, &parts);
     let json = program(&["explain", "--json", "contents.move.unpins"], &[]).await.out;
     let json: Value = serde_json::from_str(&json).unwrap();
@@ -94,7 +89,7 @@ async fn explain_shows_the_steps_of_a_scenario_and_needs_no_target() {
 }
 
 fn selected(filter: &str) -> Result<Vec<&'static str>, String> {
-    let filters = Filters { filter: vec![filter.into()], ..Filters::profiles(&Profile::ALL) };
+    let filters = Filters { filter: vec![filter.into()], ..Filters::default() };
     let selection = Selection::new(&Suite::builtin(), filters)?;
     Ok(selection.scenarios.iter().map(|scenario| scenario.id).collect())
 }

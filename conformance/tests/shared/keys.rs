@@ -18,19 +18,14 @@ pub(crate) fn seeds() -> [String; 4] {
     ]
 }
 
-/// What a run is told about the server at this address, whose sign-in link is this.
+/// What a run is told about the server at this address.
 ///
 /// # Errors
 /// If it is no address.
-pub(crate) fn target(
-    base_url: &str,
-    sign_in_url: Option<&str>,
-) -> Result<TargetConfig, url::ParseError> {
+pub(crate) fn target(base_url: &str) -> Result<TargetConfig, url::ParseError> {
     let mut config = TargetConfig::new(base_url.parse()?, MAIN);
     config.read_only_api_key = Some(READ_ONLY.into());
     config.other_api_key = Some(OTHER.into());
     config.revoked_api_key = Some(REVOKED.into());
-    let code = sign_in_url.and_then(|link| link.split_once('#'));
-    config.sign_in_code = code.map(|(_, code)| code.to_owned());
     Ok(config)
 }

@@ -80,7 +80,7 @@ pub(crate) struct Problem {
 }
 
 /// What is wrong with a missing `modelId`, whether the handler or the store notices.
-pub(crate) const MODEL_REQUIRED: &str = "is required when promptType is image or video";
+pub(crate) const MODEL_REQUIRED: &str = "is required for images and videos";
 
 /// When a request may be sent again that is refused for load, or whose database cannot be reached.
 const RETRY_AFTER_SECONDS: &str = "2";
@@ -214,6 +214,9 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
             "the database cannot be reached or is busy; nothing was carried out, so the request \
              can be sent again",
         ),
+        StoreError::NotKept { .. } => {
+            Problem::unavailable(format!("{error}; nothing was carried out"))
+        }
         StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => {
             Problem::unavailable("the database cannot be reached or is busy; try again in a while")
         }

@@ -7,7 +7,8 @@ use percent_encoding::percent_decode_str;
 use promptarium::path;
 
 /// The text of a 404, by a part of the route's template.
-const NOT_FOUND: [(&str, &str); 10] = [
+const NOT_FOUND: [(&str, &str); 11] = [
+    ("{slug}", "nothing is shared at this address, or it is no longer shared"),
     ("{vaultPromptId}", "there is no such vault in this account, or no such prompt in it"),
     (path::VAULT_FORK, "there is no such vault, or its owner keeps it private"),
     ("{vaultId}", "there is no such vault in this account"),
@@ -31,7 +32,7 @@ impl RequestTarget {
     /// The target of a request; `template` is the path of its route.
     pub(crate) fn new(template: &str, method: &Method) -> Self {
         let named = NOT_FOUND.iter().find(|(part, _)| template.contains(part));
-        let not_found = named.map_or("there is no such thing in this account", |(_, text)| text);
+        let not_found = named.map_or("there is nothing at this address", |(_, text)| text);
         Self { not_found, writes: !matches!(*method, Method::GET | Method::HEAD) }
     }
 }

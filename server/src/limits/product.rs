@@ -16,6 +16,13 @@ pub(crate) const LOG_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long a line is waited for, and the last lines at the end of the program.
 pub(crate) const LOG_WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
+// Searches.
+/// When a search stops: its result says where to go on.
+pub(crate) const SEARCH_PROMPTS_MAX: usize = 20_000;
+pub(crate) const SEARCH_TIME_MAX: Duration = Duration::from_secs(2);
+/// Searches at once in all. An account has one at a time.
+pub(crate) const SEARCHES_MAX: usize = 8;
+
 // The queue provider, and HTTP to other hosts.
 /// A submission to the queue provider. Less than [`SUBMIT_TIMEOUT`](super::SUBMIT_TIMEOUT), which
 /// would hide the reason.

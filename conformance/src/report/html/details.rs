@@ -109,9 +109,6 @@ fn failure(record: &Record) -> Markup {
                 span.word { (record.outcome.as_ref()) }
             }
             p { (record.title) }
-            @if !record.silent.is_empty() {
-                p.quiet { "Our choice where the specification is silent: " (record.silent.join(", ")) }
-            }
             @for rule in &record.rules {
                 p.rule { b { (rule.id) } " " (prose(rule.text)) }
                 @for sentence in rule.sentences { blockquote { (prose(&cells(sentence))) } }

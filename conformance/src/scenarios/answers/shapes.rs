@@ -15,7 +15,7 @@ pub struct Object {
     /// The calls that answer with it, as `METHOD /path` with `*` for an id.
     pub routes: &'static [&'static str],
     pub fields: &'static [Shape],
-    pub(super) shown: fn(Case) -> BoxFuture<'static, Result<Shown>>,
+    pub shown: fn(Case) -> BoxFuture<'static, Result<Shown>>,
 }
 
 pub struct Shape {
@@ -100,7 +100,7 @@ macro_rules! shapes {
     };
 }
 
-pub(in crate::scenarios) const PROMPT: &[Shape] = shapes! {
+pub const PROMPT: &[Shape] = shapes! {
     "id" Type::Integer, "PR-01";
     "title" Type::Text, "PR-02";
     "prompt" Type::Text, "PR-02";
@@ -114,12 +114,12 @@ pub(in crate::scenarios) const PROMPT: &[Shape] = shapes! {
 };
 
 /// The further fields of an entry of a vault's listing.
-pub(in crate::scenarios) const MEMBER: &[Shape] = shapes! {
+pub const MEMBER: &[Shape] = shapes! {
     "vaultPromptId" Type::Integer, "VC-04";
     "isPinned" Type::Boolean, "VC-04";
 };
 
-pub(in crate::scenarios) const VAULT: &[Shape] = shapes! {
+pub const VAULT: &[Shape] = shapes! {
     "id" Type::Integer, "VA-01";
     "name" Type::Text, "VA-02";
     "description" Type::TextOrNull, "VA-03";

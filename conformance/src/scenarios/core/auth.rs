@@ -13,70 +13,70 @@ use crate::scenarios::ids::owners_and_strangers;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { reads "auth.answer.envelope" ["ER-07"] |case| async move { say_so(refusals(&case).await?) },
+pub const ALL: &[Scenario] = &[
+    scenario! { reads "auth.answer.envelope" ["ER-07"] |case| async move { say_so(refusals(&case).await?) },
         "A refusal for a missing, malformed or unknown key has status 401 and an error text" },
-    core! { reads "auth.answer.envelope-revoked" ["ER-07"] [RevokedKey]
+    scenario! { reads "auth.answer.envelope-revoked" ["ER-07"] [RevokedKey]
         |case| async move { say_so(vec![case.revoked().get("/vaults").await?]) },
         "A refusal for a revoked key has status 401 and an error text" },
-    core! { "auth.answer.envelope-scope" ["ER-07"] [ReadOnlyKey]
+    scenario! { "auth.answer.envelope-scope" ["ER-07"] [ReadOnlyKey]
         |case| async move { say_so(vec![without_scope(&case).await?]) },
         "A refusal for lack of scope has status 401 and an error text" },
-    core! { "auth.header.accepted" ["AU-01"] accepted,
+    scenario! { "auth.header.accepted" ["AU-01"] accepted,
         "Every endpoint accepts a call with Authorization: Bearer and the key" },
-    core! { "auth.header.case" ["AU-03"]
+    scenario! { "auth.header.case" ["AU-03"]
         |case| refused_everywhere(case, |key| {
             ["bearer", "BEARER", "bEARER"].map(|word| form(word, format!("{word} {key}"))).into()
         }),
         "Bearer is accepted in its exact upper and lower case only" },
-    core! { reads "auth.header.elsewhere" ["AU-02"] elsewhere,
+    scenario! { reads "auth.header.elsewhere" ["AU-02"] elsewhere,
         "A key in the query, in a cookie or in another header does not authorize a call" },
-    core! { reads "auth.key.changed-anywhere" ["AU-04", "AU-05"] changed_anywhere,
+    scenario! { reads "auth.key.changed-anywhere" ["AU-04", "AU-05"] changed_anywhere,
         "A key that is truncated, or has one character or its case changed, is answered 401" },
-    core! { "isolation.list.prompts" ["PR-14"] [OtherAccount] prompts,
+    scenario! { "isolation.list.prompts" ["PR-14"] [OtherAccount] prompts,
         "GET /prompts shows no prompt of another account on any page, with and without a type" },
-    core! { "isolation.list.vaults" ["VA-13"] [OtherAccount] vaults,
+    scenario! { "isolation.list.vaults" ["VA-13"] [OtherAccount] vaults,
         "GET /vaults shows no vault of another account, whatever its visibility" },
-    core! { reads "keys.form.parts" ["KE-01", "KE-02"] parts,
+    scenario! { reads "keys.form.parts" ["KE-01", "KE-02"] parts,
         "A key is vendor, live, public id and secret, joined by underscores, and only accepted whole" },
-    core! { "keys.secret.never-shown" ["KE-04"] never_shown,
+    scenario! { "keys.secret.never-shown" ["KE-04"] never_shown,
         "No answer to a call with a key shows the secret part of the key" },
-    core! { "keys.create.not-with-a-key" ["KE-05"]
+    scenario! { "keys.create.not-with-a-key" ["KE-05"]
         |case| async move { refused(&case, case.wire()).await?; refused(&case, case.anonymous()).await },
         "POST /api-keys with an API key, and with neither session nor key, is refused" },
-    core! { "keys.create.not-with-a-read-only-key" ["KE-05"] [ReadOnlyKey]
+    scenario! { "keys.create.not-with-a-read-only-key" ["KE-05"] [ReadOnlyKey]
         |case| async move { refused(&case, case.read_only()).await },
         "POST /api-keys with a key without prompts:write is refused" },
 ];
 
 /// A name, and values of the header `Authorization`, which reports do not show.
-pub(crate) struct Form(pub(crate) String, pub(crate) Vec<String>);
+pub struct Form(pub String, pub Vec<String>);
 
-pub(crate) fn form(name: impl Into<String>, value: impl Into<String>) -> Form {
+pub fn form(name: impl Into<String>, value: impl Into<String>) -> Form {
     Form(name.into(), vec![value.into()])
 }
 
-pub(crate) async fn unauthorized(call: Call, Form(name, values): &Form) -> Result<ApiResponse> {
+pub async fn unauthorized(call: Call, Form(name, values): &Form) -> Result<ApiResponse> {
     let call = values.iter().fold(call, |call, value| call.header("authorization", value));
     let reply = call.send().await?;
     check::with_context(name, reply.status(401))?;
     Ok(reply)
 }
 
-pub(crate) async fn vaults_unauthorized(case: &Case, form: Form) -> Result<ApiResponse> {
+pub async fn vaults_unauthorized(case: &Case, form: Form) -> Result<ApiResponse> {
     unauthorized(case.anonymous().call(Method::GET, "/vaults"), &form).await
 }
 
-pub(crate) fn main_key(case: &Case) -> &str {
+pub fn main_key(case: &Case) -> &str {
     &case.target().config.api_key
 }
 
-pub(crate) fn main_bearer(case: &Case) -> String {
+pub fn main_bearer(case: &Case) -> String {
     format!("Bearer {}", main_key(case))
 }
 
 /// The key with one character replaced, whose place is counted from the end.
-pub(crate) fn mistyped(key: &str, from_end: usize) -> String {
+pub fn mistyped(key: &str, from_end: usize) -> String {
     let mut characters: Vec<_> = key.chars().collect();
     let place = characters.len().saturating_sub(from_end + 1);
     if let Some(character) = characters.get_mut(place) {
@@ -93,7 +93,7 @@ fn say_so(mut replies: Vec<ApiResponse>) -> Result {
 }
 
 /// No header, a malformed one, a truncated, a mistyped and an unknown key.
-pub(crate) async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
+pub async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     let key = main_key(case);
     let cut = key.get(..key.len() - 1).unwrap_or_default();
     let mut replies = vec![case.anonymous().get("/vaults").await?];
@@ -105,11 +105,11 @@ pub(crate) async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     Ok(replies)
 }
 
-pub(crate) async fn without_scope(case: &Case) -> Result<ApiResponse> {
+pub async fn without_scope(case: &Case) -> Result<ApiResponse> {
     case.read_only().post("/vaults", json!({ "name": case.name("vault") })).await
 }
 
-pub(crate) fn unknown(key: &str) -> String {
+pub fn unknown(key: &str) -> String {
     let (before, secret) = key.rsplit_once('_').unwrap_or(("", key));
     format!("{}_{secret}", mistyped(before, 0))
 }
@@ -123,7 +123,7 @@ async fn accepted(case: Case) -> Result {
     Ok(())
 }
 
-pub(crate) async fn refused_everywhere(case: Case, forms: fn(&str) -> Vec<Form>) -> Result {
+pub async fn refused_everywhere(case: Case, forms: fn(&str) -> Vec<Form>) -> Result {
     let ids = Ids::make(&case).await?;
     let endpoints = endpoints::all(&case, &ids);
     for form in forms(main_key(&case)) {
@@ -168,7 +168,7 @@ async fn changed_anywhere(case: Case) -> Result {
     try_join_all(all.map(|form| vaults_unauthorized(case, form))).await.map(drop)
 }
 
-pub(crate) fn truncated_by(key: &str, places: usize) -> Form {
+pub fn truncated_by(key: &str, places: usize) -> Form {
     let left = key.chars().count().saturating_sub(places);
     let left: String = key.chars().take(left).collect();
     form(format!("the key without its last {places}"), format!("Bearer {left}"))
@@ -187,7 +187,7 @@ fn in_other_cases(key: &str) -> Vec<String> {
     spellings
 }
 
-pub(crate) async fn reads(case: Case) -> Result {
+pub async fn reads(case: Case) -> Result {
     let ids = Ids::make(&case).await?;
     let (wire, reader) = (case.wire(), case.read_only());
     for endpoint in endpoints::all(&case, &ids).into_iter().filter(Endpoint::reads) {
@@ -235,7 +235,7 @@ async fn vaults(case: Case) -> Result {
 }
 
 /// Vendor, public id and secret of a key. A failure must not show them.
-pub(crate) fn parts_of(key: &str) -> Result<(&str, &str, &str)> {
+pub fn parts_of(key: &str) -> Result<(&str, &str, &str)> {
     check::key_parts(key).ok_or_else(|| {
         let got = format!("a key of {} characters in another form", key.len());
         Failure::failed("a key of the form <vendor>_live_<public_id>_<secret>", got)
@@ -243,7 +243,7 @@ pub(crate) fn parts_of(key: &str) -> Result<(&str, &str, &str)> {
 }
 
 /// The secret of a key is not in a response.
-pub(crate) fn hides(reply: &ApiResponse, secret: &str) -> Result {
+pub fn hides(reply: &ApiResponse, secret: &str) -> Result {
     let mut texts = reply.headers().values().map(HeaderValue::as_bytes).chain([&reply.body()[..]]);
     let shown = texts.any(|text| text.windows(secret.len()).any(|part| part == secret.as_bytes()));
     reply.ensure(!shown, "an answer without the secret of the key", "one with it").map(drop)

@@ -5,22 +5,22 @@ use crate::scenarios::endpoints::{self, Endpoint, Ids, each_refusal};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "errors.shape.keys" ["ER-01", "ER-02", "EN-03"] |case| each_refusal(case, keys),
+pub const ALL: &[Scenario] = &[
+    scenario! { "errors.shape.keys" ["ER-01", "ER-02", "EN-03"] |case| each_refusal(case, keys),
         "Every error is a JSON object with data, a text in error and an object in details" },
-    core! { reads "errors.path-id.refused" ["PR-30", "ER-08"] odd_id,
+    scenario! { reads "errors.path-id.refused" ["PR-30", "ER-08"] odd_id,
         "A path id that is no integer of 64 bits is 400 or 404" },
-    core! { "envelope.success.empty-list" ["EN-05", "VC-04"] empty_list,
+    scenario! { "envelope.success.empty-list" ["EN-05", "VC-04"] empty_list,
         "On success data is an array also for a list without entries" },
-    core! { "envelope.error.data-null" ["EN-06"] |case| each_refusal(case, error_data),
+    scenario! { "envelope.error.data-null" ["EN-06"] |case| each_refusal(case, error_data),
         "Whenever error is not null, data is null" },
-    core! { "errors.wrong-type.changes-nothing" ["ER-05"] changes_nothing,
+    scenario! { "errors.wrong-type.changes-nothing" ["ER-05"] changes_nothing,
         "An update with one right and one wrong field changes nothing" },
-    core! { "errors.body.without-fields" ["ER-04"] without_fields,
+    scenario! { "errors.body.without-fields" ["ER-04"] without_fields,
         "An empty object is refused with 400, as it lacks required fields; other bodies with 4xx" },
 ];
 
-pub(crate) fn keys(reply: &ApiResponse) -> Result {
+pub fn keys(reply: &ApiResponse) -> Result {
     let body = reply.json()?;
     reply.ensure(body.get("data").is_some(), "the key data", body)?;
     let error = reply.string("/error")?;
@@ -30,14 +30,14 @@ pub(crate) fn keys(reply: &ApiResponse) -> Result {
 }
 
 /// A 400 whose details map exactly these fields, each to a text.
-pub(crate) fn names_exactly(reply: &ApiResponse, fields: &[&str]) -> Result {
+pub fn names_exactly(reply: &ApiResponse, fields: &[&str]) -> Result {
     let details = reply.status(400)?.has_only("/details", fields)?.at("/details")?;
     let is_text = |(_, text): (_, &Value)| text.as_str().is_some_and(|text| !text.is_empty());
     let texts = details.as_object().into_iter().flatten().all(is_text);
     reply.ensure(texts, "one message for each field", details).map(drop)
 }
 
-pub(crate) async fn paths(case: &Case) -> Result<(Ids, Vec<Endpoint>)> {
+pub async fn paths(case: &Case) -> Result<(Ids, Vec<Endpoint>)> {
     let ids = Ids::make(case).await?;
     let mut all = endpoints::all(case, &Ids { removable_membership: ids.membership, ..ids });
     all.extend(endpoints::beyond(case));
@@ -71,7 +71,7 @@ fn error_data(reply: &ApiResponse) -> Result {
     reply.ensure(is_null("error") || is_null("data"), "data to be null", body).map(drop)
 }
 
-pub(crate) async fn with_body(case: &Case) -> Result<Vec<Endpoint>> {
+pub async fn with_body(case: &Case) -> Result<Vec<Endpoint>> {
     let ids = Ids::make(case).await?;
     let endpoints = endpoints::all(case, &ids).into_iter();
     Ok(endpoints.filter(|endpoint| endpoint.body.is_some()).collect())
@@ -94,7 +94,7 @@ async fn changes_nothing(case: Case) -> Result {
 }
 
 /// Each endpoint gets each of the bodies as JSON, and its response is right.
-pub(crate) async fn each_body(
+pub async fn each_body(
     case: &Case,
     endpoints: &[Endpoint],
     bodies: &[&[u8]],

@@ -7,31 +7,31 @@ use crate::scenarios::endpoints::absent;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { reads "existing-data.prompts.item"
+pub const ALL: &[Scenario] = &[
+    scenario! { reads "existing-data.prompts.item"
         ["PR-01", "PR-02", "PR-03", "PR-04", "PR-05", "PR-06", "PR-07", "PR-08", "PR-09", "PR-13",
         "PR-30"]
         |case| items(case, "/prompts", PROMPT, "id title prompt promptType createdAt"),
         "Existing prompts have each member, of its type, and are the same at their own addresses" },
-    core! { reads "existing-data.prompts.filters" ["PR-15", "PR-16"] filters,
+    scenario! { reads "existing-data.prompts.filters" ["PR-15", "PR-16"] filters,
         "A list with a filter holds prompts of that type or that vault only" },
-    core! { reads "existing-data.prompts.pages" ["PG-03", "PG-06", "PG-07"] pages,
+    scenario! { reads "existing-data.prompts.pages" ["PG-03", "PG-06", "PG-07"] pages,
         "Each page of two continues where the previous one ended, and no entry is repeated" },
-    core! { reads "existing-data.prompts.end" ["PG-01", "PG-08"] end,
+    scenario! { reads "existing-data.prompts.end" ["PG-01", "PG-08"] end,
         "The last page of a list has null as its cursor" },
-    core! { reads "existing-data.vaults.item"
+    scenario! { reads "existing-data.vaults.item"
         ["VA-01", "VA-02", "VA-03", "VA-04", "VA-05", "VA-06", "VA-07", "VA-08", "VA-09", "VA-10",
         "VA-11", "VA-13", "VA-21"]
         |case| items(case, "/vaults", VAULT, "id name slug visibility isSystem createdAt"),
         "Existing vaults have every member, of its type, and are the same at their own addresses" },
-    core! { reads "existing-data.vaults.order" ["VA-14"] order,
+    scenario! { reads "existing-data.vaults.order" ["VA-14"] order,
         "The list of vaults is ordered by createdAt, newest first" },
-    core! { reads "existing-data.vaults.contents" ["VA-10", "VC-04", "VC-06", "VC-07"] contents,
+    scenario! { reads "existing-data.vaults.contents" ["VA-10", "VC-04", "VC-06", "VC-07"] contents,
         "A vault lists as many prompts as promptCount says, with their memberships, pins first" },
-    core! { reads "existing-data.foreign.prompt" ["ER-08", "ER-10"] [OtherAccount]
+    scenario! { reads "existing-data.foreign.prompt" ["ER-08", "ER-10"] [OtherAccount]
         |case| hidden(case, "/prompts", &[""]),
         "A prompt that another account has is 404, as one that nobody has" },
-    core! { reads "existing-data.foreign.vault" ["ER-08", "ER-10"] [OtherAccount]
+    scenario! { reads "existing-data.foreign.vault" ["ER-08", "ER-10"] [OtherAccount]
         |case| hidden(case, "/vaults", &["", "/prompts"]),
         "A vault that another account has is 404 with its contents, as one that nobody has" },
 ];

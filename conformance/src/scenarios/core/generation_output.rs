@@ -7,45 +7,45 @@ use crate::scenarios::answers::shapes::Type;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "generations.images.members" ["PR-07", "GE-29"] members,
+pub const ALL: &[Scenario] = &[
+    scenario! { "generations.images.members" ["PR-07", "GE-29"] members,
         "Each entry of images has url, width, height and createdAt of their types" },
-    core! { "generations.images.everywhere" ["PR-06", "PR-30", "GE-29"] everywhere,
+    scenario! { "generations.images.everywhere" ["PR-06", "PR-30", "GE-29"] everywhere,
         "A prompt shows the same images alone, in the list and in the vault's listing" },
-    core! { "generations.images.fetched" ["GE-29", "GE-32"] fetched,
+    scenario! { "generations.images.fetched" ["GE-29", "GE-32"] fetched,
         "Every image is there at its address, for everybody or for those who may see it" },
-    core! { "generations.images.distinct" ["GE-30"] distinct,
+    scenario! { "generations.images.distinct" ["GE-30"] distinct,
         "Every output of a batch has an address of its own" },
-    core! { "generations.images.unlinked" ["PR-43", "GE-29"] unlinked,
+    scenario! { "generations.images.unlinked" ["PR-43", "GE-29"] unlinked,
         "A deleted prompt takes its images from the vault and the list" },
-    core! { "generations.output.there-at-once" ["GE-26", "GE-28", "GE-29", "GE-32"]
+    scenario! { "generations.output.there-at-once" ["GE-26", "GE-28", "GE-29", "GE-32"]
         |case| async move { Job::finish(&case, json!({})).await?.outputs().await?.any().map(drop) },
         "The job of a model that works becomes completed, and then the output is in the vault" },
-    core! { "generations.output.said-completed" ["GE-28", "GE-32"] said_completed,
+    scenario! { "generations.output.said-completed" ["GE-28", "GE-32"] said_completed,
         "A job whose output is in the vault says that it is completed" },
-    core! { "generations.output.type-default" ["GE-09"] type_default,
+    scenario! { "generations.output.type-default" ["GE-09"] type_default,
         "Without generationType the output is as for image" },
-    core! { "generations.output.ratio-default" ["GE-17"] ratio_default,
+    scenario! { "generations.output.ratio-default" ["GE-17"] ratio_default,
         "Without aspectRatio the images have the proportions of 1:1" },
-    core! { "generations.output.by-itself" ["GE-26", "GE-27", "GE-29"] by_itself,
+    scenario! { "generations.output.by-itself" ["GE-26", "GE-27", "GE-29"] by_itself,
         "The output appears in the vault without a further call on the job" },
-    core! { "generations.output.batch" ["GE-19", "GE-30"] batch,
+    scenario! { "generations.output.batch" ["GE-19", "GE-30"] batch,
         "A batchCount of n yields n outputs" },
-    core! { "generations.output.one-by-default" ["GE-19"]
+    scenario! { "generations.output.one-by-default" ["GE-19"]
         |case| async move { Job::finish(&case, json!({})).await?.outputs().await?.counts(1).map(drop) },
         "Without batchCount there is one output" },
-    core! { "generations.output.once" ["GE-29", "GE-30"] once,
+    scenario! { "generations.output.once" ["GE-29", "GE-30"] once,
         "Outputs are saved once; their number does not grow later" },
-    core! { "generations.output.negative-prompt" ["GE-13", "GE-14"] negative_prompt,
+    scenario! { "generations.output.negative-prompt" ["GE-13", "GE-14"] negative_prompt,
         "A generation with a negativePrompt is completed" },
-    core! { "generations.vault.named" ["GE-21", "GE-29"] named,
+    scenario! { "generations.vault.named" ["GE-21", "GE-29"] named,
         "The output goes into the vault that is named and into no other vault of the caller" },
-    core! { "generations.vault.general" ["GE-22", "VA-12", "VA-09"] general,
+    scenario! { "generations.vault.general" ["GE-22", "VA-12", "VA-09"] general,
         "Without vaultId the output goes into a system vault of the account" },
 ];
 
 /// A job that has saved two outputs, and these.
-pub(crate) async fn two(case: &Case) -> Result<(Job, Outputs)> {
+pub async fn two(case: &Case) -> Result<(Job, Outputs)> {
     let job = Job::finish(case, json!({ "batchCount": 2 })).await?;
     let saved = job.outputs().await?.any()?;
     Ok((job, saved))
@@ -58,7 +58,7 @@ fn in_images(saved: Outputs) -> Result<Outputs> {
     Ok(saved)
 }
 
-pub(crate) async fn delete_prompts(case: &Case, saved: &Outputs) -> Result {
+pub async fn delete_prompts(case: &Case, saved: &Outputs) -> Result {
     for path in saved.paths() {
         case.wire().delete(&path).await?.status(200)?;
     }

@@ -1,6 +1,6 @@
 //! Generations: the request, the response that one is queued, and the status of the job.
 //!
-//! How long a job takes depends on the provider. Scenarios of the profile core use the models of the
+//! How long a job takes depends on the provider. The scenarios use the models of the
 //! run's configuration; those that need the models built into the reference server name that need.
 
 use url::Url;
@@ -10,31 +10,31 @@ use crate::scenarios::core::uploads::uploaded_urls;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "generations.answer.status-url" ["GE-05"] status_url,
+pub const ALL: &[Scenario] = &[
+    scenario! { "generations.answer.status-url" ["GE-05"] status_url,
         "statusUrl is the address of the job's status" },
-    core! { "generations.answer.no-media" ["GE-06"] no_media,
+    scenario! { "generations.answer.no-media" ["GE-06"] no_media,
         "The answer does not contain the media that the vault has later" },
-    core! { "generations.answer.given-id" ["GE-11"] given_id,
+    scenario! { "generations.answer.given-id" ["GE-11"] given_id,
         "The answer gives the caller's clientJobId back unchanged" },
-    core! { "generations.answer.made-id" ["GE-12", "GE-04"] made_id,
+    scenario! { "generations.answer.made-id" ["GE-12", "GE-04"] made_id,
         "Without a clientJobId the answer has a new UUID each time, and a new providerRequestId" },
-    core! { "generations.status.again-and-again" ["GE-05", "GE-31"] again_and_again,
+    scenario! { "generations.status.again-and-again" ["GE-05", "GE-31"] again_and_again,
         "statusUrl can be called again and again, before the end and after it" },
-    core! { "generations.scope.nothing-queued" ["AU-09"] [ReadOnlyKey] nothing_queued,
+    scenario! { "generations.scope.nothing-queued" ["AU-09"] [ReadOnlyKey] nothing_queued,
         "A generation requested with a key without prompts:write leaves no output" },
-    core! { "generations.isolation.output" ["ER-10", "GE-29"] [OtherAccount] foreign_output,
+    scenario! { "generations.isolation.output" ["ER-10", "GE-29"] [OtherAccount] foreign_output,
         "The output of a job belongs to the caller: another account does not find it" },
-    core! { "generations.body.default-ratio" ["GE-17"]
+    scenario! { "generations.body.default-ratio" ["GE-17"]
         |case| accepted(case, vec![json!({}), json!({ "aspectRatio": "1:1" })]),
         "An aspectRatio of 1:1 is accepted, as is none, since it is the default" },
-    core! { "generations.inputs.image" ["GE-15"] image,
+    scenario! { "generations.inputs.image" ["GE-15"] image,
         "imageInput takes the url of an upload" },
-    core! { "generations.inputs.images" ["GE-16"] |case| images(case, "imageInputs"),
+    scenario! { "generations.inputs.images" ["GE-16"] |case| images(case, "imageInputs"),
         "imageInputs takes the url of several uploads, of one or of none" },
-    core! { "generations.inputs.references" ["GE-23"] |case| images(case, "referenceImageUrls"),
+    scenario! { "generations.inputs.references" ["GE-23"] |case| images(case, "referenceImageUrls"),
         "referenceImageUrls takes the url of several uploads, of one or of none" },
-    core! { "generations.limits.both-texts" ["LI-09", "LI-10"] both_texts,
+    scenario! { "generations.limits.both-texts" ["LI-09", "LI-10"] both_texts,
         "A prompt and a negativePrompt of 100000 characters each are accepted together, escaped too" },
 ];
 
@@ -155,7 +155,7 @@ fn below(root: &Url, url: &Url) -> Option<String> {
     (root.origin() == url.origin()).then(|| path.to_owned())
 }
 
-pub(crate) async fn accepted(case: Case, fields: Vec<Value>) -> Result {
+pub async fn accepted(case: Case, fields: Vec<Value>) -> Result {
     for fields in fields {
         Job::queue(&case, fields).await?;
     }

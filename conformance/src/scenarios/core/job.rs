@@ -5,68 +5,68 @@ use crate::case::{state, status_path};
 use crate::scenarios::prelude::*;
 
 /// Models of the provider that is built into the reference server.
-pub(crate) const PLASMA: &str = "local/plasma";
-pub(crate) const PLASMA_VIDEO: &str = "local/plasma-video";
+pub const PLASMA: &str = "local/plasma";
+pub const PLASMA_VIDEO: &str = "local/plasma-video";
 /// It accepts a job, which then fails and saves nothing.
-pub(crate) const FAIL: &str = "local/fail";
+pub const FAIL: &str = "local/fail";
 /// It accepts no job.
-pub(crate) const REFUSE: &str = "local/refuse";
+pub const REFUSE: &str = "local/refuse";
 
 /// Time limit of a job, a little less than that of a scenario.
 const TIMEOUT: Duration = Duration::from_secs(55);
 
-pub(crate) struct Job {
+pub struct Job {
     case: Case,
-    pub(crate) id: String,
-    pub(crate) vault: Option<i64>,
+    pub id: String,
+    pub vault: Option<i64>,
     /// The 202 response.
-    pub(crate) answer: ApiResponse,
+    pub answer: ApiResponse,
 }
 
 /// A request with a model, a text that no other case uses, and these fields.
-pub(crate) fn body(case: &Case, fields: Value) -> Value {
+pub fn body(case: &Case, fields: Value) -> Value {
     merged(json!({ "modelId": case.image_model(), "prompt": case.name("A harbour") }), fields)
 }
 
-pub(crate) async fn body_for_a_vault(case: &Case, fields: Value) -> Result<Value> {
+pub async fn body_for_a_vault(case: &Case, fields: Value) -> Result<Value> {
     let mut body = body(case, fields);
     body["vaultId"] = json!(case.vault().await?.id);
     Ok(body)
 }
 
-pub(crate) async fn send(case: &Case, fields: Value) -> Result<ApiResponse> {
+pub async fn send(case: &Case, fields: Value) -> Result<ApiResponse> {
     case.wire().post("/generations", body(case, fields)).await
 }
 
 /// The 400 response to a generation with these fields, whose details name the field.
-pub(crate) async fn refused(case: &Case, field: &str, fields: Value) -> Result<ApiResponse> {
+pub async fn refused(case: &Case, field: &str, fields: Value) -> Result<ApiResponse> {
     let what: String = fields.to_string().chars().take(120).collect();
     let reply = send(case, fields).await?;
     reply.is_bad_request_naming(field, what)?;
     Ok(reply)
 }
 
-pub(crate) fn failing(fields: Value) -> Value {
+pub fn failing(fields: Value) -> Value {
     merged(fields, json!({ "modelId": FAIL }))
 }
 
 /// Fields for a job of the built-in provider that takes so many seconds.
-pub(crate) fn slow(seconds: f64) -> Value {
+pub fn slow(seconds: f64) -> Value {
     json!({ "modelId": "local/slow", "parameters": { "seconds": seconds } })
 }
 
 /// A `clientJobId` that no other case uses, of plain letters, digits and `-`.
-pub(crate) fn own_id(case: &Case) -> String {
+pub fn own_id(case: &Case) -> String {
     case.name("job").replace(' ', "-")
 }
 
-pub(crate) async fn status(wire: &Wire, id: &str) -> Result<ApiResponse> {
+pub async fn status(wire: &Wire, id: &str) -> Result<ApiResponse> {
     wire.get(&status_path(id)).await
 }
 
 /// Skips the scenario if the provider refuses the input for this model (S-38). The provider that
 /// is built into the reference server takes all inputs.
-pub(crate) fn taken_by_model(case: &Case, answer: &ApiResponse, input: &str) -> Result {
+pub fn taken_by_model(case: &Case, answer: &ApiResponse, input: &str) -> Result {
     let (status, model) = (answer.status_code(), case.image_model());
     if !matches!(status, 400 | 403..=499 | 502) || model == PLASMA {
         return Ok(());
@@ -77,7 +77,7 @@ pub(crate) fn taken_by_model(case: &Case, answer: &ApiResponse, input: &str) -> 
     )))
 }
 
-pub(crate) async fn within_a_jobs_time<T, F: Future<Output = Result<Option<T>>>>(
+pub async fn within_a_jobs_time<T, F: Future<Output = Result<Option<T>>>>(
     case: &Case,
     what: &str,
     probe: impl FnMut() -> F,
@@ -87,12 +87,12 @@ pub(crate) async fn within_a_jobs_time<T, F: Future<Output = Result<Option<T>>>>
 }
 
 impl Job {
-    pub(crate) async fn queue(case: &Case, fields: Value) -> Result<Self> {
+    pub async fn queue(case: &Case, fields: Value) -> Result<Self> {
         Self::submit(case, body_for_a_vault(case, fields).await?).await
     }
 
     /// The same with a field that not every model takes; skips if the provider refuses it.
-    pub(crate) async fn queue_input(case: &Case, fields: Value) -> Result<Self> {
+    pub async fn queue_input(case: &Case, fields: Value) -> Result<Self> {
         let names = fields.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
         let input = json_text(&names.collect::<Vec<_>>());
         let body = body_for_a_vault(case, fields).await?;
@@ -101,28 +101,28 @@ impl Job {
         Self::queued(case, &body, answer)
     }
 
-    pub(crate) async fn finish(case: &Case, fields: Value) -> Result<Self> {
+    pub async fn finish(case: &Case, fields: Value) -> Result<Self> {
         case.waits_for_jobs()?;
         let job = Self::queue(case, fields).await?;
         job.wait_completed().await?;
         Ok(job)
     }
 
-    pub(crate) async fn submit(case: &Case, body: Value) -> Result<Self> {
+    pub async fn submit(case: &Case, body: Value) -> Result<Self> {
         let answer = case.wire().post("/generations", body.clone()).await?;
         Self::queued(case, &body, answer)
     }
 
-    pub(crate) fn queued(case: &Case, body: &Value, answer: ApiResponse) -> Result<Self> {
+    pub fn queued(case: &Case, body: &Value, answer: ApiResponse) -> Result<Self> {
         let id = answer.status(202)?.string("/data/clientJobId")?.to_owned();
         Ok(Self { case: case.clone(), id, vault: body["vaultId"].as_i64(), answer })
     }
 
-    pub(crate) async fn status(&self) -> Result<ApiResponse> {
+    pub async fn status(&self) -> Result<ApiResponse> {
         status(&self.case.wire(), &self.id).await
     }
 
-    pub(crate) async fn wait_completed(&self) -> Result<ApiResponse> {
+    pub async fn wait_completed(&self) -> Result<ApiResponse> {
         let last = self.wait_ended().await?;
         if state(&last).as_deref() == Some("failed") {
             return Err(last.failure("the job to be completed", "it has failed"));
@@ -131,7 +131,7 @@ impl Job {
     }
 
     /// Waits until it has completed or failed; its last status.
-    pub(crate) async fn wait_ended(&self) -> Result<ApiResponse> {
+    pub async fn wait_ended(&self) -> Result<ApiResponse> {
         let ended = || async {
             let reply = self.status().await?;
             let state = state(reply.success()?);
@@ -140,11 +140,11 @@ impl Job {
         within_a_jobs_time(&self.case, &format!("the job {} to end", self.id), ended).await
     }
 
-    pub(crate) async fn outputs(&self) -> Result<Outputs> {
+    pub async fn outputs(&self) -> Result<Outputs> {
         Outputs::in_vault(&self.own_vault()?).await
     }
 
-    pub(crate) fn own_vault(&self) -> Result<Vault> {
+    pub fn own_vault(&self) -> Result<Vault> {
         let without = || Failure::error("a job for a vault", "a request without vaultId");
         Ok(self.case.vault_at(self.vault.ok_or_else(without)?))
     }
@@ -153,61 +153,61 @@ impl Job {
 /// Time limit for an output to be live at its address.
 const LIVE: Duration = Duration::from_secs(10);
 
-pub(crate) struct Outputs {
-    pub(crate) listing: ApiResponse,
-    pub(crate) prompts: Vec<Value>,
+pub struct Outputs {
+    pub listing: ApiResponse,
+    pub prompts: Vec<Value>,
 }
 
 impl Outputs {
-    pub(crate) async fn in_vault(vault: &Vault) -> Result<Self> {
+    pub async fn in_vault(vault: &Vault) -> Result<Self> {
         let listing = vault.listing().await?;
         let prompts = listing.array("/data")?;
         Ok(Self { listing, prompts })
     }
 
-    pub(crate) fn images(&self) -> Vec<&Value> {
+    pub fn images(&self) -> Vec<&Value> {
         self.prompts.iter().filter_map(|prompt| prompt["images"].as_array()).flatten().collect()
     }
 
-    pub(crate) fn urls(&self) -> Vec<&str> {
+    pub fn urls(&self) -> Vec<&str> {
         self.images().into_iter().filter_map(|image| image["url"].as_str()).collect()
     }
 
     /// The number of images, or of prompts where a server shows its images in another form.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         match self.images().len() {
             0 => self.prompts.len(),
             images => images,
         }
     }
 
-    pub(crate) fn counts(&self, expected: usize) -> Result<&Self> {
+    pub fn counts(&self, expected: usize) -> Result<&Self> {
         let count = self.count();
         let what = format!("{expected} outputs in the vault");
         self.listing.ensure(count == expected, what, count)?;
         Ok(self)
     }
 
-    pub(crate) fn any(self) -> Result<Self> {
+    pub fn any(self) -> Result<Self> {
         self.listing.ensure(self.count() > 0, "an output in the vault", "an empty vault")?;
         Ok(self)
     }
 
-    pub(crate) fn one(&self) -> Result<&Value> {
+    pub fn one(&self) -> Result<&Value> {
         match &self.prompts[..] {
             [prompt] => Ok(prompt),
             prompts => Err(self.listing.failure("one prompt in the vault", prompts.len())),
         }
     }
 
-    pub(crate) fn paths(&self) -> impl Iterator<Item = String> {
+    pub fn paths(&self) -> impl Iterator<Item = String> {
         self.prompts.iter().map(|prompt| format!("/prompts/{}", prompt["id"]))
     }
 }
 
 /// Fetches a file without a key, as a browser does. It may be behind a redirect, or not be public
 /// (S-77).
-pub(crate) async fn fetch(case: &Case, url: &str) -> Result<ApiResponse> {
+pub async fn fetch(case: &Case, url: &str) -> Result<ApiResponse> {
     let address = case.target().config.base_url.join(url);
     let address = address.map_err(|_| Failure::failed("an image with an address", url))?;
     let ask = || async {
@@ -218,7 +218,7 @@ pub(crate) async fn fetch(case: &Case, url: &str) -> Result<ApiResponse> {
 }
 
 /// Width and height of a PNG or a GIF.
-pub(crate) fn size(bytes: &[u8]) -> Option<(i64, i64)> {
+pub fn size(bytes: &[u8]) -> Option<(i64, i64)> {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         let side = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         return Some((side(16)?.into(), side(20)?.into()));

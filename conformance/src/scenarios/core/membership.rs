@@ -6,37 +6,37 @@ use crate::scenarios::core::vault_object::holds_all;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "contents.membership.own-id" ["VC-01"] own_id,
+pub const ALL: &[Scenario] = &[
+    scenario! { "contents.membership.own-id" ["VC-01"] own_id,
         "A prompt has a vaultPromptId of its own in each vault, which calls take and not its id" },
-    core! { "contents.membership.others-kept" ["VC-03"] others_kept,
+    scenario! { "contents.membership.others-kept" ["VC-03"] others_kept,
         "Saving or adding a prompt leaves its other memberships as they are" },
-    core! { "contents.membership.answers" ["VC-15", "VC-25", "VC-26"] answers,
+    scenario! { "contents.membership.answers" ["VC-15", "VC-25", "VC-26"] answers,
         "Remove, pin and unpin answer 200 with the membership's id and its new state" },
-    core! { "contents.remove.takes-out" ["VC-15", "VC-16"] takes_out,
+    scenario! { "contents.remove.takes-out" ["VC-15", "VC-16"] takes_out,
         "A removal takes the prompt out of this vault only, and leaves the vault's other prompts" },
-    core! { "contents.pin.to-the-top" ["VC-27"] |case| listed_after(case, &[2], &[], [2, 0, 1, 3]),
+    scenario! { "contents.pin.to-the-top" ["VC-27"] |case| listed_after(case, &[2], &[], [2, 0, 1, 3]),
         "A pinned prompt is shown as pinned and is on top of the listing" },
-    core! { "contents.unpin.back-to-its-place" ["VC-28"]
+    scenario! { "contents.unpin.back-to-its-place" ["VC-28"]
         |case| listed_after(case, &[1, 3], &[3, 1], [0, 1, 2, 3]),
         "An unpinned prompt is back where the normal order has it" },
-    core! { "contents.pin.again" ["VC-29"]
+    scenario! { "contents.pin.again" ["VC-29"]
         |case| repeated(case, true, "the pin of a pinned prompt"),
         "Pinning a pinned prompt answers 200 and changes nothing" },
-    core! { "contents.unpin.again" ["VC-30"]
+    scenario! { "contents.unpin.again" ["VC-30"]
         |case| repeated(case, false, "the unpin of a prompt that is not pinned"),
         "Unpinning a prompt that is not pinned answers 200 and changes nothing" },
-    core! { "contents.listing.entries" ["VC-04"] whole_prompts,
+    scenario! { "contents.listing.entries" ["VC-04"] whole_prompts,
         "The listing holds the prompts of this vault and no others, as whole prompt objects" },
-    core! { "contents.listing.whole" ["VC-05"] whole,
+    scenario! { "contents.listing.whole" ["VC-05"] whole,
         "The listing holds the whole vault; a limit makes no page of it: it is ignored or refused" },
-    core! { "contents.listing.pinned-here" ["VC-06"] pinned_here,
+    scenario! { "contents.listing.pinned-here" ["VC-06"] pinned_here,
         "isPinned applies to the vault that is listed, not to another one" },
-    core! { "contents.order.every-way-in" ["VC-09"] |case| by_date(case, every_way_in),
+    scenario! { "contents.order.every-way-in" ["VC-09"] |case| by_date(case, every_way_in),
         "The order is by the date of adding, whichever call added the prompt; an update changes no place" },
-    core! { "contents.order.pinned-first" ["VC-07"] pinned_first,
+    scenario! { "contents.order.pinned-first" ["VC-07"] pinned_first,
         "Pinned prompts come before all others" },
-    core! { "contents.order.by-pin-date" ["VC-08"] |case| by_date(case, by_pin_date),
+    scenario! { "contents.order.by-pin-date" ["VC-08"] |case| by_date(case, by_pin_date),
         "Pinned prompts are ordered among themselves by the date they were pinned" },
 ];
 
@@ -151,7 +151,7 @@ async fn repeated(case: Case, pin: bool, what: &str) -> Result {
 
 /// A new vault with two prompts. No membership has the id of its prompt: with equal ids a server that
 /// confuses the two would pass.
-pub(crate) async fn vault_with_distinct_ids(case: &Case) -> Result<(Vault, [Member; 2])> {
+pub async fn vault_with_distinct_ids(case: &Case) -> Result<(Vault, [Member; 2])> {
     let mut tries = 0;
     loop {
         let (vault, members) = case.filled_vault().await?;
@@ -206,7 +206,7 @@ async fn pinned_here(case: Case) -> Result {
 }
 
 /// Neither the order of creation of five prompts nor its reverse.
-pub(crate) const MIXED: [usize; 5] = [2, 0, 4, 1, 3];
+pub const MIXED: [usize; 5] = [2, 0, 4, 1, 3];
 
 async fn every_way_in(case: Case, pause: Duration) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
@@ -240,7 +240,7 @@ async fn pinned_first(case: Case) -> Result {
 }
 
 /// A vault of five, all pinned in the order [`MIXED`]; the members, the one pinned last first.
-pub(crate) async fn pinned_in_turn(case: &Case, pause: Duration) -> Result<(Vault, Vec<Member>)> {
+pub async fn pinned_in_turn(case: &Case, pause: Duration) -> Result<(Vault, Vec<Member>)> {
     let (vault, members) = case.filled_vault::<5>().await?;
     for n in MIXED {
         tokio::time::sleep(pause).await;

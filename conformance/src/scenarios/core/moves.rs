@@ -4,28 +4,28 @@ use super::membership::vault_with_distinct_ids;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "contents.move.answer-values" ["VC-18"] answer_values,
+pub const ALL: &[Scenario] = &[
+    scenario! { "contents.move.answer-values" ["VC-18"] answer_values,
         "The answer of a move names the prompt, the source and the target" },
-    core! { "contents.move.new-membership" ["VC-19"] new_membership,
+    scenario! { "contents.move.new-membership" ["VC-19"] new_membership,
         "A move answers with a new vaultPromptId, which the target lists and other calls take" },
-    core! { "contents.move.old-membership-ends" ["VC-20"] old_membership_ends,
+    scenario! { "contents.move.old-membership-ends" ["VC-20"] old_membership_ends,
         "No call accepts the membership in the source after a move" },
-    core! { "contents.move.from-source-to-target" ["VC-20"] from_source_to_target,
+    scenario! { "contents.move.from-source-to-target" ["VC-20"] from_source_to_target,
         "A moved prompt is in the target and not in the source; every other membership stays" },
-    core! { "contents.move.refused-changes-nothing" ["VC-21"] refused_changes_nothing,
+    scenario! { "contents.move.refused-changes-nothing" ["VC-21"] refused_changes_nothing,
         "A move that is refused leaves the membership as it is" },
-    core! { "contents.move.never-lost" ["VC-20", "VC-21"] never_lost,
+    scenario! { "contents.move.never-lost" ["VC-20", "VC-21"] never_lost,
         "A move to a vault that holds the prompt, or to its own, leaves it there or changes nothing" },
-    core! { "contents.add.puts-in" ["VC-10", "VC-11"] puts_in,
+    scenario! { "contents.add.puts-in" ["VC-10", "VC-11"] puts_in,
         "The prompts of promptIds are in the vault, and the answer counts them and names it" },
-    core! { "contents.add.unknown-prompt" ["VC-14"]
+    scenario! { "contents.add.unknown-prompt" ["VC-14"]
         |case| async move { not_added(&case, &deleted_prompt(&case).await?).await },
         "A request with the id of a deleted prompt is no success and does not add it" },
-    core! { "contents.add.foreign-prompt" ["VC-14"] [OtherAccount]
+    scenario! { "contents.add.foreign-prompt" ["VC-14"] [OtherAccount]
         |case| async move { not_added(&case, &case.other_account().prompt().await?).await },
         "A request with the id of another account's prompt is no success and does not add it" },
-    core! { "contents.add-again.vault-ids" ["PR-08"] names_the_vault_once,
+    scenario! { "contents.add-again.vault-ids" ["PR-08"] names_the_vault_once,
         "vaultIds names a vault once, however often the prompt was put into it" },
 ];
 
@@ -125,7 +125,7 @@ async fn puts_in(case: Case) -> Result {
     vault.expect_prompts_in_any_order(&prompts).await
 }
 
-pub(crate) async fn deleted_prompt(case: &Case) -> Result<Prompt> {
+pub async fn deleted_prompt(case: &Case) -> Result<Prompt> {
     let prompt = case.prompt().await?;
     prompt.delete().await?.status(200)?;
     Ok(prompt)

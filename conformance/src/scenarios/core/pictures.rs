@@ -1,8 +1,8 @@
 //! Pictures of one pixel, in each of the types that an upload may have.
 
-pub(crate) const TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+pub const TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
-pub(crate) fn of_all_types() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
+pub fn of_all_types() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
     let jpeg = include_bytes!("pictures/pixel.jpg").to_vec();
     let webp = include_bytes!("pictures/pixel.webp").to_vec();
     let gif = include_bytes!("pictures/pixel.gif").to_vec();
@@ -10,18 +10,18 @@ pub(crate) fn of_all_types() -> impl Iterator<Item = (&'static str, Vec<u8>)> {
 }
 
 /// Bytes of the smallest PNG that this module makes.
-pub(crate) const PNG_BYTES: usize = 82;
+pub const PNG_BYTES: usize = 82;
 /// Bytes of the length, kind and checksum of a chunk.
 const CHUNK_BYTES: usize = 12;
 
 /// A PNG of this colour; two of different colours have the same size.
-pub(crate) fn png(colour: [u8; 3]) -> Vec<u8> {
+pub fn png(colour: [u8; 3]) -> Vec<u8> {
     png_of_size(colour, PNG_BYTES)
 }
 
 /// A PNG of this colour and size. A size less than [`CHUNK_BYTES`] above [`PNG_BYTES`] is not
 /// possible and gives the smallest one.
-pub(crate) fn png_of_size(colour: [u8; 3], bytes: usize) -> Vec<u8> {
+pub fn png_of_size(colour: [u8; 3], bytes: usize) -> Vec<u8> {
     // Width and height of 1; one bit per pixel, which is an index into the palette.
     const HEADER: &[u8] = &[0, 0, 0, 1, 0, 0, 0, 1, 1, 3, 0, 0, 0];
     // The index 0, compressed with zlib.

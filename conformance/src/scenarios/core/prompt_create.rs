@@ -4,46 +4,46 @@
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "prompts.create.twice" ["PR-19", "PR-01"] twice,
+pub const ALL: &[Scenario] = &[
+    scenario! { "prompts.create.twice" ["PR-19", "PR-01"] twice,
         "Two creates with the same body make two prompts" },
-    core! { "prompts.create.type-default" ["PR-21"]
+    scenario! { "prompts.create.type-default" ["PR-21"]
         |case| shown(case, json!({}), "promptType", json!("text")),
         "A prompt that was made without promptType is a text prompt" },
-    core! { "prompts.create.platform" ["PR-23"] platform,
+    scenario! { "prompts.create.platform" ["PR-23"] platform,
         "A new prompt shows the platform it was made with" },
-    core! { "prompts.urls.image" ["PR-28"]
+    scenario! { "prompts.urls.image" ["PR-28"]
         |case| creates(case, GOOD.map(|url| json!({ "imageUrl": url })), ACCEPTED),
         "A create takes an imageUrl that is a URL" },
-    core! { "prompts.urls.references" ["PR-29"]
+    scenario! { "prompts.urls.references" ["PR-29"]
         |case| creates(case, SEVERAL.map(|urls| json!({ "referenceMediaUrls": urls })), ACCEPTED),
         "A create takes referenceMediaUrls, of several URIs or none" },
-    core! { "prompts.urls.references-replaced" ["PR-39"] references_replaced,
+    scenario! { "prompts.urls.references-replaced" ["PR-39"] references_replaced,
         "An update replaces the referenceMediaUrls: ten new ones fit where ten were" },
-    core! { "prompts.models.required-to-create" ["PR-24"]
+    scenario! { "prompts.models.required-to-create" ["PR-24"]
         |case| creates(case, MEDIA.map(of_type), REFUSED),
         "An image or video prompt without modelId is refused with 400" },
-    core! { "prompts.models.optional-for-text" ["PR-24"] optional_for_text,
+    scenario! { "prompts.models.optional-for-text" ["PR-24"] optional_for_text,
         "A text prompt is made without modelId and with one" },
-    core! { "prompts.models.accepted" ["PR-24", "PR-25"]
+    scenario! { "prompts.models.accepted" ["PR-24", "PR-25"]
         |case| async move { creates(case.clone(), MEDIA.map(|kind| typed(&case, kind)), ACCEPTED).await },
         "A modelId in the provider's namespace makes an image and a video prompt" },
-    core! { "prompts.models.pattern-on-create" ["PR-25"] pattern_on_create,
+    scenario! { "prompts.models.pattern-on-create" ["PR-25"] pattern_on_create,
         "A create with a modelId off the pattern is refused with 400, whatever the type" },
-    core! { "prompts.models.pattern-on-update" ["PR-35"]
+    scenario! { "prompts.models.pattern-on-update" ["PR-35"]
         |case| async move { updates(case.clone(), off_the_pattern(&case), REFUSED).await },
         "An update with a modelId off the pattern is refused with 400" },
-    core! { "prompts.models.required-to-change" ["PR-36"]
+    scenario! { "prompts.models.required-to-change" ["PR-36"]
         |case| updates(case, MEDIA.map(of_type), REFUSED),
         "A change to image or video without any modelId is refused with 400" },
-    core! { "prompts.models.set-before" ["PR-37", "PR-34"] set_before,
+    scenario! { "prompts.models.set-before" ["PR-37", "PR-34"] set_before,
         "A change to image or video takes the modelId of itself, a create or an earlier update" },
-    core! { "prompts.models.between-media" ["PR-37"]
+    scenario! { "prompts.models.between-media" ["PR-37"]
         |case| image_becomes(case, ["video", "image"]),
         "An image prompt becomes a video prompt, and back, without a new modelId" },
 ];
 
-pub(crate) const GOOD: [&str; 4] = [
+pub const GOOD: [&str; 4] = [
     "https://example.com/a.png",
     "http://example.com",
     "https://user@example.com:8443/a%20b.png?size=1&x=%C3%A9#part",
@@ -62,7 +62,7 @@ async fn twice(case: Case) -> Result {
 }
 
 /// The response to a create with these fields shows this value.
-pub(crate) async fn shown(case: Case, fields: Value, field: &str, value: Value) -> Result {
+pub async fn shown(case: Case, fields: Value, field: &str, value: Value) -> Result {
     let (_, created) = case.prompt_with(fields).await?;
     created.equals(&format!("/data/{field}"), value).map(drop)
 }
@@ -91,7 +91,7 @@ async fn references_replaced(case: Case) -> Result {
 
 /// The replies to a create, and to an update of a new text prompt without a model, with the same
 /// fields. Most rules about fields hold for both.
-pub(crate) async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
+pub async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiResponse; 2]> {
     let created = case.create_prompt(fields.clone()).await?;
     Ok([created, case.prompt().await?.update(fields).await?])
 }
@@ -99,7 +99,7 @@ pub(crate) async fn create_and_update(case: &Case, fields: Value) -> Result<[Api
 /// What a response has to be.
 type Expected = fn(&ApiResponse) -> Result<&ApiResponse>;
 
-pub(crate) const ACCEPTED: Expected = ApiResponse::success;
+pub const ACCEPTED: Expected = ApiResponse::success;
 const REFUSED: Expected = |reply| reply.status(400);
 
 /// A create with each of these fields.
@@ -111,7 +111,7 @@ async fn creates(case: Case, all: impl IntoIterator<Item = Value>, expected: Exp
 }
 
 /// An update of one prompt with each of these fields.
-pub(crate) async fn updates(
+pub async fn updates(
     case: Case,
     all: impl IntoIterator<Item = Value>,
     expected: Expected,
@@ -123,9 +123,9 @@ pub(crate) async fn updates(
     Ok(())
 }
 
-pub(crate) const MEDIA: [&str; 2] = ["image", "video"];
+pub const MEDIA: [&str; 2] = ["image", "video"];
 
-pub(crate) fn of_type(kind: &str) -> Value {
+pub fn of_type(kind: &str) -> Value {
     json!({ "promptType": kind })
 }
 
@@ -134,16 +134,16 @@ fn model<'a>(case: &'a Case, kind: &str) -> &'a str {
 }
 
 /// A type, and a model that prompts of it may name.
-pub(crate) fn typed(case: &Case, kind: &str) -> Value {
+pub fn typed(case: &Case, kind: &str) -> Value {
     json!({ "promptType": kind, "modelId": model(case, kind) })
 }
 
 /// The prefix of the provider's models, taken from a model of the target.
-pub(crate) fn namespace(case: &Case) -> &str {
+pub fn namespace(case: &Case) -> &str {
     case.image_model().split('/').next().unwrap_or_default()
 }
 
-pub(crate) fn off_the_pattern(case: &Case) -> Vec<Value> {
+pub fn off_the_pattern(case: &Case) -> Vec<Value> {
     let space = namespace(case);
     // A namespace without letters has no form in capitals.
     let capitals = Some(format!("{}/plasma", space.to_uppercase()));
@@ -188,7 +188,7 @@ async fn set_before(case: Case) -> Result {
     Ok(())
 }
 
-pub(crate) async fn image_becomes<const N: usize>(case: Case, kinds: [&str; N]) -> Result {
+pub async fn image_becomes<const N: usize>(case: Case, kinds: [&str; N]) -> Result {
     let (prompt, _) = case.prompt_with(typed(&case, "image")).await?;
     for kind in kinds {
         becomes(&prompt, kind).await?;

@@ -5,40 +5,40 @@ use super::prompt_create::typed;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "pagination.pages.next-cursor" ["PG-01", "EN-07"] next_cursor,
+pub const ALL: &[Scenario] = &[
+    scenario! { "pagination.pages.next-cursor" ["PG-01", "EN-07"] next_cursor,
         "Every page carries pagination.nextCursor, a string or null" },
-    core! { "pagination.pages.beginning" ["PG-05"] beginning,
+    scenario! { "pagination.pages.beginning" ["PG-05"] beginning,
         "Without cursor the list starts at its beginning, also in the middle of a walk" },
-    core! { "pagination.pages.each-once" ["PG-06", "PG-07", "PG-08", "PG-09", "PR-15"]
+    scenario! { "pagination.pages.each-once" ["PG-06", "PG-07", "PG-08", "PG-09", "PR-15"]
         |case| each_once(case, 14, &[Some(1), Some(2), Some(3), Some(7), Some(100)]),
         "Pages of any size hold each entry of the vault once, and the last cursor is null" },
-    core! { "pagination.pages.each-once-by-default" ["PG-06"] |case| each_once(case, 45, &[None]),
+    scenario! { "pagination.pages.each-once-by-default" ["PG-06"] |case| each_once(case, 45, &[None]),
         "Pages without a limit hold each entry of the vault once and no other" },
-    core! { "pagination.pages.each-once-by-type" ["PG-06", "PR-16"] each_once_by_type,
+    scenario! { "pagination.pages.each-once-by-type" ["PG-06", "PR-16"] each_once_by_type,
         "Pages with vaultId and type keep both filters and hold each entry exactly once" },
-    core! { "pagination.limit.default" ["PG-02"]
+    scenario! { "pagination.limit.default" ["PG-02"]
         |case| page_sizes(case, 45, &[(None, &[20, 20, 5])]),
         "Without limit every page but the last holds 20 entries" },
-    core! { "pagination.limit.size" ["PG-03", "PG-08"]
+    scenario! { "pagination.limit.size" ["PG-03", "PG-08"]
         |case| page_sizes(case, 8, &[
             (Some(1), &[1; 8]), (Some(2), &[2; 4]), (Some(3), &[3, 3, 2]), (Some(7), &[7, 1]),
         ]),
         "Every page but the last holds as many entries as limit says, and no page is empty" },
-    core! { "pagination.limit.hundred" ["PG-03", "PG-06"]
+    scenario! { "pagination.limit.hundred" ["PG-03", "PG-06"]
         |case| page_sizes(case, 101, &[(Some(100), &[100, 1])]),
         "With limit 100 the first page holds 100 of 101 entries, and the second one the last" },
-    core! { "pagination.cursors.of-another-account" ["PR-14"] [OtherAccount] of_another_account,
+    scenario! { "pagination.cursors.of-another-account" ["PR-14"] [OtherAccount] of_another_account,
         "A cursor of another account shows none of that account's prompts" },
-    core! { "prompts.list.holds-own" ["PR-13", "PR-14"] holds_own,
+    scenario! { "prompts.list.holds-own" ["PR-13", "PR-14"] holds_own,
         "The list without filters holds every prompt of the caller, in a vault or not" },
-    core! { "prompts.list.vault" ["PR-15", "PG-08"] vault,
+    scenario! { "prompts.list.vault" ["PR-15", "PG-08"] vault,
         "With vaultId the list holds exactly the prompts of that vault, also after changes" },
-    core! { "prompts.list.type" ["PR-16"] kind,
+    scenario! { "prompts.list.type" ["PR-16"] kind,
         "With type every page holds prompts of that type and no other" },
-    core! { "prompts.list.type-and-vault" ["PR-15", "PR-16"] type_and_vault,
+    scenario! { "prompts.list.type-and-vault" ["PR-15", "PR-16"] type_and_vault,
         "With type and vaultId the list holds exactly the prompts that match both" },
-    core! { "prompts.list.type-follows-changes" ["PR-16"] type_follows_changes,
+    scenario! { "prompts.list.type-follows-changes" ["PR-16"] type_follows_changes,
         "A prompt that changes its type changes the lists with type" },
 ];
 
@@ -120,7 +120,7 @@ async fn of_another_account(case: Case) -> Result {
 
 const TYPES: [&str; 3] = ["image", "text", "video"];
 
-pub(crate) async fn prompt_of(case: &Case, kind: &str) -> Result<Prompt> {
+pub async fn prompt_of(case: &Case, kind: &str) -> Result<Prompt> {
     Ok(case.prompt_with(typed(case, kind)).await?.0)
 }
 

@@ -5,30 +5,30 @@ use super::prompt_create::typed;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "prompts.object.id-unique" ["PR-01"] id_unique,
+pub const ALL: &[Scenario] = &[
+    scenario! { "prompts.object.id-unique" ["PR-01"] id_unique,
         "Prompts that are made at the same moment have different ids" },
-    core! { "prompts.object.title-and-text" ["PR-02", "PR-19"] title_and_text,
+    scenario! { "prompts.object.title-and-text" ["PR-02", "PR-19"] title_and_text,
         "Title and prompt are strings that hold what was stored" },
-    core! { "prompts.object.type" ["PR-03"] kind,
+    scenario! { "prompts.object.type" ["PR-03"] kind,
         "The promptType of a prompt is the one it was made with" },
-    core! { "prompts.object.vault-ids" ["PR-08", "VC-02"] names_its_vaults,
+    scenario! { "prompts.object.vault-ids" ["PR-08", "VC-02"] names_its_vaults,
         "The vaultIds are integers and name every vault the prompt is in, and no other" },
-    core! { "prompts.object.no-membership" ["PR-11"]
+    scenario! { "prompts.object.no-membership" ["PR-11"]
         |case| hides(case, &["vaultPromptId", "isPinned"]),
         "No prompt object but those of a vault's listing has vaultPromptId or isPinned" },
-    core! { "prompts.object.no-input" ["PR-12"]
+    scenario! { "prompts.object.no-input" ["PR-12"]
         |case| hides(case, &["modelId", "aspectRatio", "vaultId", "imageUrl", "referenceMediaUrls"]),
         "A prompt object does not show the fields that are input only" },
-    core! { "prompts.updated-at.changes" ["PR-10"] changes,
+    scenario! { "prompts.updated-at.changes" ["PR-10"] changes,
         "An update changes updatedAt" },
 ];
 
 /// Answers, each with the place of the object in it.
-pub(crate) type Shown = Vec<(ApiResponse, String)>;
+pub type Shown = Vec<(ApiResponse, String)>;
 
 /// Each answer that shows a new prompt with these fields.
-pub(crate) async fn in_every_answer(case: &Case, fields: Value) -> Result<Shown> {
+pub async fn in_every_answer(case: &Case, fields: Value) -> Result<Shown> {
     let [first, second] = case.vaults().await?;
     let created = case.create_prompt(fields).await?;
     created.success()?;
@@ -44,7 +44,7 @@ pub(crate) async fn in_every_answer(case: &Case, fields: Value) -> Result<Shown>
 }
 
 /// All fields of a create except title, text and vault.
-pub(crate) fn all_inputs(case: &Case) -> Value {
+pub fn all_inputs(case: &Case) -> Value {
     json!({
         "promptType": "image",
         "platform": "poster",

@@ -5,42 +5,42 @@ use super::prompt_create::{ACCEPTED, typed, updates};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "prompts.delete.gone" ["PR-40", "PR-41", "PR-13"] gone,
+pub const ALL: &[Scenario] = &[
+    scenario! { "prompts.delete.gone" ["PR-40", "PR-41", "PR-13"] gone,
         "A delete answers 200 with the id and deleted true; then no read and no list has the prompt" },
-    core! { "prompts.delete.in-no-vault" ["PR-42", "PR-15", "VA-10"] in_no_vault,
+    scenario! { "prompts.delete.in-no-vault" ["PR-42", "PR-15", "VA-10"] in_no_vault,
         "A deleted prompt is in none of its vaults, counts and lists; their other prompts stay" },
-    core! { "prompts.vaults.create-adds" ["PR-27"] create_adds,
+    scenario! { "prompts.vaults.create-adds" ["PR-27"] create_adds,
         "A prompt that was made with a vaultId shows it in vaultIds and is in that vault" },
-    core! { "prompts.vaults.update-adds" ["PR-38"] |case| put_in(case, Way::Update),
+    scenario! { "prompts.vaults.update-adds" ["PR-38"] |case| put_in(case, Way::Update),
         "An update with a vaultId puts the prompt into that vault, and its answer shows it" },
-    core! { "prompts.vaults.update-keeps-others" ["PR-38"] |case| keeps_others(case, Way::Update),
+    scenario! { "prompts.vaults.update-keeps-others" ["PR-38"] |case| keeps_others(case, Way::Update),
         "An update with a vaultId takes the prompt out of no other vault" },
-    core! { "prompts.save.adds" ["PR-44", "PR-45", "VC-03"] |case| put_in(case, Way::Save),
+    scenario! { "prompts.save.adds" ["PR-44", "PR-45", "VC-03"] |case| put_in(case, Way::Save),
         "A save puts the prompt into the vault, and its answer shows it in vaultIds" },
-    core! { "prompts.save.keeps-others" ["PR-46"] |case| keeps_others(case, Way::Save),
+    scenario! { "prompts.save.keeps-others" ["PR-46"] |case| keeps_others(case, Way::Save),
         "A save leaves the prompt in every vault it was in" },
-    core! { "prompts.save.at-once" ["PR-44", "PR-46"] |case| saves_at_once(case.under_contention()),
+    scenario! { "prompts.save.at-once" ["PR-44", "PR-46"] |case| saves_at_once(case.under_contention()),
         "Saves into several vaults at the same moment all take effect" },
-    core! { "prompts.read.the-one-named" ["PR-30"] the_one_named,
+    scenario! { "prompts.read.the-one-named" ["PR-30"] the_one_named,
         "A read answers with the prompt that the path names" },
-    core! { "prompts.update.answer-is-new" ["PR-31"] answer_is_new,
+    scenario! { "prompts.update.answer-is-new" ["PR-31"] answer_is_new,
         "An update answers with the prompt as it is afterwards" },
-    core! { "prompts.update.stored" ["PR-33"] stored,
+    scenario! { "prompts.update.stored" ["PR-33"] stored,
         "Later reads show what an update sets, and every other prompt is as it was" },
-    core! { "prompts.update.omitted-stays" ["PR-32"] omitted_stays,
+    scenario! { "prompts.update.omitted-stays" ["PR-32"] omitted_stays,
         "A field that an update leaves out keeps its value, all of them if it has none" },
-    core! { "prompts.update.omitted-model-stays" ["PR-32", "PR-37"] omitted_model_stays,
+    scenario! { "prompts.update.omitted-model-stays" ["PR-32", "PR-37"] omitted_model_stays,
         "A modelId that an update leaves out is still set afterwards" },
-    core! { "prompts.update.input-only" ["PR-34"] input_only,
+    scenario! { "prompts.update.input-only" ["PR-34"] input_only,
         "An update takes modelId, aspectRatio, imageUrl and referenceMediaUrls" },
-    core! { "prompts.update.at-once" ["PR-32"] at_once,
+    scenario! { "prompts.update.at-once" ["PR-32"] at_once,
         "Updates of different fields at the same moment do not undo each other" },
-    core! { "prompts.faults.create-makes-nothing"
+    scenario! { "prompts.faults.create-makes-nothing"
         ["PR-20", "PR-22", "PR-24", "PR-25", "PR-28", "PR-29"]
         |case| refused_without_effect(case, false),
         "A create that is refused makes no prompt" },
-    core! { "prompts.faults.update-changes-nothing" ["PR-35", "PR-36"]
+    scenario! { "prompts.faults.update-changes-nothing" ["PR-35", "PR-36"]
         |case| refused_without_effect(case, true),
         "An update that is refused changes none of the fields it names" },
 ];

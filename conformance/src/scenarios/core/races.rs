@@ -4,41 +4,41 @@
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "contents.race.adds" ["VA-10", "VC-10", "VC-11"] |case| adds(case.under_contention()),
+pub const ALL: &[Scenario] = &[
+    scenario! { "contents.race.adds" ["VA-10", "VC-10", "VC-11"] |case| adds(case.under_contention()),
         "Prompts added at the same time are all there, and added and promptCount say so" },
-    core! { "contents.race.removes" ["VC-15", "VC-16"]
+    scenario! { "contents.race.removes" ["VC-15", "VC-16"]
         |case| async move { race::expect_success(&many_removals(&case).await?) },
         "Of many removals of one membership at least one succeeds, and no other membership is removed" },
-    core! { "contents.race.adds-and-removes" ["VA-10"] |case| adds_and_removes(case.under_contention()),
+    scenario! { "contents.race.adds-and-removes" ["VA-10"] |case| adds_and_removes(case.under_contention()),
         "The count is true after prompts were added and removed at the same time" },
-    core! { "contents.race.deleted-while-added" ["PR-42"] |case| deleted_while_added(case.under_contention()),
+    scenario! { "contents.race.deleted-while-added" ["PR-42"] |case| deleted_while_added(case.under_contention()),
         "A prompt deleted while it is added is in no vault afterwards" },
-    core! { "contents.race.pins" ["VC-27", "VC-29"] pins,
+    scenario! { "contents.race.pins" ["VC-27", "VC-29"] pins,
         "Pins of one prompt and of several at the same moment all answer 200, and each is pinned once" },
-    core! { "contents.race.pins-and-unpins" ["VC-25", "VC-26"] pins_and_unpins,
+    scenario! { "contents.race.pins-and-unpins" ["VC-25", "VC-26"] pins_and_unpins,
         "Pins and unpins at the same time answer with their own state, and lose no prompt" },
-    core! { "contents.race.moves-to-one-vault" ["VC-21"] |case| moves_to_one_vault(case.under_contention()),
+    scenario! { "contents.race.moves-to-one-vault" ["VC-21"] |case| moves_to_one_vault(case.under_contention()),
         "Of many moves of one membership exactly one succeeds, and it is in its target once" },
-    core! { "contents.race.move-or-remove" ["VC-21"] |case| moved_or_removed(case, false),
+    scenario! { "contents.race.move-or-remove" ["VC-21"] |case| moved_or_removed(case, false),
         "Of moves and removals of one membership one move succeeds, or removals do" },
-    core! { "contents.race.moves-cross" ["VC-20", "VA-10"] moves_cross,
+    scenario! { "contents.race.moves-cross" ["VC-20", "VA-10"] moves_cross,
         "Moves in both directions between two vaults all succeed, and the counts of both are true" },
-    core! { "contents.race.seen-in-one-vault" ["VA-10", "VC-21"] |case| seen_in_one_vault(case.under_contention()),
+    scenario! { "contents.race.seen-in-one-vault" ["VA-10", "VC-21"] |case| seen_in_one_vault(case.under_contention()),
         "A prompt is seen and counted in exactly one of two vaults while it is moved" },
-    core! { "races.membership.four-ways" ["PR-42", "VA-10", "VC-21"] four_ways,
+    scenario! { "races.membership.four-ways" ["PR-42", "VA-10", "VC-21"] four_ways,
         "A prompt moved, removed, pinned and deleted at once is in no vault, and counts are true" },
-    core! { "races.membership.moved-or-gone" ["VC-20", "VC-21"] moved_or_gone,
+    scenario! { "races.membership.moved-or-gone" ["VC-20", "VC-21"] moved_or_gone,
         "After moves, removals and pins at once a prompt is in the target if a move succeeded" },
-    core! { "races.vault.deleted-while-moved" ["VA-28", "VC-21"]
+    scenario! { "races.vault.deleted-while-moved" ["VA-28", "VC-21"]
         |case| moved_while_deleted(case, true),
         "A vault deleted while its prompts are moved away leaves each where its answer says" },
-    core! { "contents.race.target-deleted" ["VC-21"]
+    scenario! { "contents.race.target-deleted" ["VC-21"]
         |case| moved_while_deleted(case, false),
         "A move to a vault that is being deleted is either done or changes nothing" },
-    core! { "races.vault.source-and-target" ["VA-28", "VC-21"] source_and_target,
+    scenario! { "races.vault.source-and-target" ["VA-28", "VC-21"] source_and_target,
         "Two vaults deleted while prompts move between them leave no membership and all prompts" },
-    core! { "races.prompt.created-while-vault-goes" ["PR-27", "VA-28"] |case| created_while_vault_goes(case.under_contention()),
+    scenario! { "races.prompt.created-while-vault-goes" ["PR-27", "VA-28"] |case| created_while_vault_goes(case.under_contention()),
         "A prompt made into a vault that is being deleted is there without it, or was refused" },
 ];
 
@@ -51,7 +51,7 @@ async fn adds(case: Case) -> Result {
 }
 
 /// The replies to many removals of one membership at once; the other one of the vault stays.
-pub(crate) async fn many_removals(case: &Case) -> Result<Vec<ApiResponse>> {
+pub async fn many_removals(case: &Case) -> Result<Vec<ApiResponse>> {
     let (vault, [member, other]) = case.under_contention().filled_vault().await?;
     let replies = race::times(16, || member.remove()).await?;
     vault.expect_prompts([&other]).await?;
@@ -124,7 +124,7 @@ async fn moves_to_one_vault(case: Case) -> Result {
 
 /// Repeats until a move wins, with the removals sent a little later in each round. A removal that
 /// finds nothing may succeed (S-31, S-76), unless `one_kind` of call alone may.
-pub(crate) async fn moved_or_removed(case: Case, one_kind: bool) -> Result {
+pub async fn moved_or_removed(case: Case, one_kind: bool) -> Result {
     for later in 0..8 {
         let (source, target, [member]) = case.under_contention().source_and_target().await?;
         let removals = async {

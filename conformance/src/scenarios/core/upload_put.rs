@@ -9,32 +9,32 @@ use crate::scenarios::core::prompt_create::create_and_update;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "uploads.put.answer" ["UP-10", "UP-11", "UP-12"] answer,
+pub const ALL: &[Scenario] = &[
+    scenario! { "uploads.put.answer" ["UP-10", "UP-11", "UP-12"] answer,
         "The PUT of the bytes with token and type is answered 200 with an empty body" },
-    core! { "uploads.put.token" ["UP-11"] token,
+    scenario! { "uploads.put.token" ["UP-11"] token,
         "Without the token of its slot an upload is refused, and nothing of it is kept" },
-    core! { "uploads.put.largest" ["LI-14", "UP-10", "UP-15"] largest,
+    scenario! { "uploads.put.largest" ["LI-14", "UP-10", "UP-15"] largest,
         "An image of 10485760 bytes is accepted and shown in full" },
-    core! { "uploads.put.side-by-side" ["UP-10", "UP-15"] side_by_side,
+    scenario! { "uploads.put.side-by-side" ["UP-10", "UP-15"] side_by_side,
         "Uploads to several slots at once do not affect each other" },
-    core! { "uploads.size.larger" ["UP-13"] larger,
+    scenario! { "uploads.size.larger" ["UP-13"] larger,
         "A body that is, or without a length turns out, larger than declared is refused" },
-    core! { "uploads.size.smaller" ["UP-13"] smaller,
+    scenario! { "uploads.size.smaller" ["UP-13"] smaller,
         "A body that is, or turns out, smaller than declared is refused, an empty one too" },
-    core! { "uploads.size.broken-off" ["UP-13"] broken_off,
+    scenario! { "uploads.size.broken-off" ["UP-13"] broken_off,
         "Nothing is kept of a body that breaks off in the middle" },
-    core! { "uploads.once.second" ["UP-14"] second,
+    scenario! { "uploads.once.second" ["UP-14"] second,
         "A second upload to a slot is refused, and the image is still the first one" },
-    core! { "uploads.once.race" ["UP-14"] race,
+    scenario! { "uploads.once.race" ["UP-14"] race,
         "Of uploads to a slot at once, one of them slow, exactly one is accepted and shown" },
-    core! { "uploads.asset.live" ["UP-15"] live,
+    scenario! { "uploads.asset.live" ["UP-15"] live,
         "After the upload the image is at url" },
-    core! { "uploads.asset.stays" ["UP-19"] stays,
+    scenario! { "uploads.asset.stays" ["UP-19"] stays,
         "The image is at url however often it is read, also when its prompt is deleted" },
-    core! { "uploads.asset.not-at-upload-url" ["UP-17"] not_at_upload_url,
+    scenario! { "uploads.asset.not-at-upload-url" ["UP-17"] not_at_upload_url,
         "uploadUrl gives an authentication error in place of the image, before and after the upload" },
-    core! { "uploads.images.image-url" ["UP-16"]
+    scenario! { "uploads.images.image-url" ["UP-16"]
         |case| async move {
             taken(&case, json!({ "imageUrl": uploaded(&case).await?.url })).await?;
             taken(&case, json!({ "referenceMediaUrls": uploaded_urls(&case, 2).await? })).await
@@ -180,9 +180,9 @@ async fn one_is_taken(slot: &Slot, rivals: &[Vec<u8>], answers: &[Result<ApiResp
     check::with_context("the upload that was taken", slot.shows(taken, &others).await)
 }
 
-pub(crate) const COLOUR: [u8; 3] = [10, 20, 30];
+pub const COLOUR: [u8; 3] = [10, 20, 30];
 
-pub(crate) async fn uploaded(case: &Case) -> Result<Slot> {
+pub async fn uploaded(case: &Case) -> Result<Slot> {
     Slot::used(case, "image/png", &png(COLOUR)).await
 }
 
@@ -219,7 +219,7 @@ async fn not_at_upload_url(case: Case) -> Result {
     Ok(())
 }
 
-pub(crate) async fn taken(case: &Case, fields: Value) -> Result {
+pub async fn taken(case: &Case, fields: Value) -> Result {
     let [create, update] = create_and_update(case, fields).await?;
     create.status(201)?;
     update.status(200).map(drop)

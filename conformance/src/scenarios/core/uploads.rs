@@ -16,10 +16,10 @@ use crate::scenarios::core::auth::main_bearer;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "uploads.slot.echo" ["UP-08"] echo,
+pub const ALL: &[Scenario] = &[
+    scenario! { "uploads.slot.echo" ["UP-08"] echo,
         "contentType and size of the slot are those of the request" },
-    core! { "uploads.slot.addresses" ["UP-04", "UP-05", "UP-06", "UP-07", "UP-17"] addresses,
+    scenario! { "uploads.slot.addresses" ["UP-04", "UP-05", "UP-06", "UP-07", "UP-17"] addresses,
         "uploadUrl and url are new web addresses in full, token fits a header, path is not empty" },
 ];
 
@@ -32,32 +32,32 @@ const PAUSE: Duration = Duration::from_secs(3);
 
 /// The permission to upload one image. A scenario may replace parts of it.
 #[derive(Clone)]
-pub(crate) struct Slot {
-    pub(crate) case: Case,
-    pub(crate) upload_url: String,
-    pub(crate) token: String,
-    pub(crate) url: String,
-    pub(crate) content_type: String,
+pub struct Slot {
+    pub case: Case,
+    pub upload_url: String,
+    pub token: String,
+    pub url: String,
+    pub content_type: String,
 }
 
-pub(crate) async fn uploaded_urls(case: &Case, count: usize) -> Result<Vec<String>> {
+pub async fn uploaded_urls(case: &Case, count: usize) -> Result<Vec<String>> {
     let colours = (0..count).map(|number| png([number as u8, 60, 90]));
     let upload = |bytes: Vec<u8>| async move { Slot::used(case, "image/png", &bytes).await };
     let slots = try_join_all(colours.map(upload)).await?;
     Ok(slots.into_iter().map(|slot| slot.url).collect())
 }
 
-pub(crate) async fn ask(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse> {
+pub async fn ask(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse> {
     let body = json!({ "contentType": content_type, "size": size });
     case.wire().post("/uploads/images", body).await
 }
 
 impl Slot {
-    pub(crate) async fn for_png(case: &Case, size: usize) -> Result<Self> {
+    pub async fn for_png(case: &Case, size: usize) -> Result<Self> {
         Self::of(case, "image/png", size).await
     }
 
-    pub(crate) async fn of(case: &Case, content_type: &str, size: usize) -> Result<Self> {
+    pub async fn of(case: &Case, content_type: &str, size: usize) -> Result<Self> {
         let reply = ask(case, content_type, size).await?;
         Ok(Self {
             case: case.clone(),
@@ -68,26 +68,26 @@ impl Slot {
         })
     }
 
-    pub(crate) async fn used(case: &Case, kind: &str, bytes: &[u8]) -> Result<Self> {
+    pub async fn used(case: &Case, kind: &str, bytes: &[u8]) -> Result<Self> {
         let slot = Self::of(case, kind, bytes.len()).await?;
         slot.upload(bytes).await?;
         Ok(slot)
     }
 
-    pub(crate) fn bare(&self) -> Call {
+    pub fn bare(&self) -> Call {
         self.case.storage(Method::PUT, &self.upload_url)
     }
 
-    pub(crate) fn authorized(&self) -> Call {
+    pub fn authorized(&self) -> Call {
         self.bare().header("authorization", format!("Bearer {}", self.token))
     }
 
-    pub(crate) fn put(&self, bytes: &[u8]) -> Call {
+    pub fn put(&self, bytes: &[u8]) -> Call {
         self.authorized().body(&self.content_type, bytes)
     }
 
     /// The same in pieces and without `Content-Length`.
-    pub(crate) fn put_in_pieces(&self, bytes: &[u8]) -> Call {
+    pub fn put_in_pieces(&self, bytes: &[u8]) -> Call {
         let size = bytes.len().div_ceil(2).clamp(1, 9_999);
         let pieces: Vec<_> = bytes.chunks(size).map(Bytes::copy_from_slice).collect();
         let call = self.authorized().header("content-type", &self.content_type);
@@ -96,7 +96,7 @@ impl Slot {
 
     /// Sends the bytes with a pause in their middle until `meanwhile` is done, but no longer than
     /// [`PAUSE`], as a server may keep other requests waiting. The results of both.
-    pub(crate) async fn put_with_pause<T>(
+    pub async fn put_with_pause<T>(
         &self,
         bytes: &[u8],
         meanwhile: impl Future<Output = T>,
@@ -124,14 +124,14 @@ impl Slot {
     }
 
     /// Uploads these bytes, with any success.
-    pub(crate) async fn upload(&self, bytes: &[u8]) -> Result<ApiResponse> {
+    pub async fn upload(&self, bytes: &[u8]) -> Result<ApiResponse> {
         let reply = self.put(bytes).send().await?;
         reply.ensure(reply.is_success(), "the upload to succeed", in_words(&reply))?;
         Ok(reply)
     }
 
     /// A response repeats neither the token nor the signature of the upload address.
-    pub(crate) fn is_not_in(&self, reply: &ApiResponse) -> Result {
+    pub fn is_not_in(&self, reply: &ApiResponse) -> Result {
         let text = String::from_utf8_lossy(reply.body());
         let signature = self.upload_url.split_once('?').unwrap_or_default().1;
         let shown = text.contains(&self.token) || text.contains(signature);
@@ -139,7 +139,7 @@ impl Slot {
     }
 
     /// The image at `url` is of the upload that was taken, and not one of the others.
-    pub(crate) async fn shows(&self, taken: &[u8], others: &[&[u8]]) -> Result {
+    pub async fn shows(&self, taken: &[u8], others: &[&[u8]]) -> Result {
         let reply = self.is_live().await?;
         let body: &[u8] = reply.body();
         let other = others.contains(&body);
@@ -148,7 +148,7 @@ impl Slot {
     }
 
     /// Exactly these bytes are at `url` now.
-    pub(crate) async fn shows_at_once(&self, bytes: &[u8]) -> Result {
+    pub async fn shows_at_once(&self, bytes: &[u8]) -> Result {
         let reply = self.fetch().await?;
         let same = reply.status_code() == 200 && reply.body() == bytes;
         let expected = format!("status 200 and the {} bytes that were uploaded", bytes.len());
@@ -156,7 +156,7 @@ impl Slot {
     }
 
     /// Nothing of these bytes, which were refused, is at `url`.
-    pub(crate) async fn hides(&self, bytes: &[u8]) -> Result {
+    pub async fn hides(&self, bytes: &[u8]) -> Result {
         let reply = self.look().await?;
         let body = reply.body();
         let shown = reply.is_success()
@@ -166,13 +166,13 @@ impl Slot {
     }
 
     /// This call is refused, and nothing of the bytes that it sent is at `url`.
-    pub(crate) async fn refuses(&self, what: &str, call: Call, sent: &[u8]) -> Result {
+    pub async fn refuses(&self, what: &str, call: Call, sent: &[u8]) -> Result {
         call.send().await?.is_client_error(what)?;
         self.hides(sent).await
     }
 
     /// What is at `url`, behind redirects.
-    pub(crate) async fn fetch(&self) -> Result<ApiResponse> {
+    pub async fn fetch(&self) -> Result<ApiResponse> {
         let mut url = self.url.clone();
         for _ in 0..=REDIRECTS_MAX {
             let reply = self.case.storage(Method::GET, &url).send().await?;
@@ -194,13 +194,13 @@ impl Slot {
         call.header("authorization", main_bearer(&self.case)).send().await
     }
 
-    pub(crate) fn is_of_target(&self, address: &str) -> bool {
+    pub fn is_of_target(&self, address: &str) -> bool {
         let root = self.case.target().config.base_url.origin();
         Url::parse(address).is_ok_and(|url| url.origin() == root)
     }
 
     /// The image is at `url`, now or soon, for whoever may read it and in whatever bytes (S-45).
-    pub(crate) async fn is_live(&self) -> Result<ApiResponse> {
+    pub async fn is_live(&self) -> Result<ApiResponse> {
         let live = |reply: &ApiResponse| reply.status_code() == 200 && !reply.body().is_empty();
         let look = || async { Ok(Some(self.look().await?).filter(live)) };
         if let Ok(reply) = self.case.until("the image at its url", TIMEOUT, look).await {

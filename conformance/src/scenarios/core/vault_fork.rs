@@ -5,25 +5,25 @@ use super::vault_object::{list, same_object};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "vaults.fork.answer" ["VA-29", "VA-31"] [OtherAccount] answer,
+pub const ALL: &[Scenario] = &[
+    scenario! { "vaults.fork.answer" ["VA-29", "VA-31"] [OtherAccount] answer,
         "A fork of another account's public or unlisted vault is 201 with a private vault" },
-    core! { "vaults.fork.own-private" ["VA-30"]
+    scenario! { "vaults.fork.own-private" ["VA-30"]
         |case| async move { case.vault().await?.fork().await?.is_client_error(PRIVATE).map(drop) },
         "A private vault of the caller cannot be forked" },
-    core! { "vaults.fork.made-private" ["VA-30"] [OtherAccount] made_private,
+    scenario! { "vaults.fork.made-private" ["VA-30"] [OtherAccount] made_private,
         "A vault that was made private again cannot be forked" },
-    core! { "vaults.fork.whole" ["VA-33", "VA-32"] [OtherAccount] whole,
+    scenario! { "vaults.fork.whole" ["VA-33", "VA-32"] [OtherAccount] whole,
         "A fork holds and counts a copy of every prompt, also of a source longer than any page" },
-    core! { "vaults.fork.copies" ["VA-33"] [OtherAccount] copies,
+    scenario! { "vaults.fork.copies" ["VA-33"] [OtherAccount] copies,
         "Each copy of a fork is a new record with an id of its own that the caller owns" },
-    core! { "vaults.fork.changes" ["VA-34"] [OtherAccount] changes,
+    scenario! { "vaults.fork.changes" ["VA-34"] [OtherAccount] changes,
         "Changes of the source and its prompts do not reach the fork, nor the other way round" },
 ];
 
 const PRIVATE: &str = "the fork of a private vault";
 
-pub(crate) async fn source(case: &Case, visibility: &str, prompts: usize) -> Result<Vault> {
+pub async fn source(case: &Case, visibility: &str, prompts: usize) -> Result<Vault> {
     let owner = case.other_account();
     let (vault, _) = owner.vault_with(json!({ "visibility": visibility })).await?;
     vault.fill(prompts).await?;
@@ -31,7 +31,7 @@ pub(crate) async fn source(case: &Case, visibility: &str, prompts: usize) -> Res
 }
 
 /// The fields of each prompt that a user has written, in the order of the listing.
-pub(crate) async fn texts(vault: &Vault) -> Result<Vec<String>> {
+pub async fn texts(vault: &Vault) -> Result<Vec<String>> {
     let prompts = vault.listing().await?.array("/data")?;
     let written = ["title", "prompt", "promptType", "platform"];
     let text = |prompt: &Value| Value::from_iter(written.map(|key| (key, prompt[key].clone())));

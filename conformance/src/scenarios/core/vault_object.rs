@@ -5,40 +5,40 @@
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "vaults.object.id" ["VA-01"] id,
+pub const ALL: &[Scenario] = &[
+    scenario! { "vaults.object.id" ["VA-01"] id,
         "Every vault has an integer id of its own" },
-    core! { "vaults.object.texts" ["VA-02", "VA-03", "VA-18"] texts,
+    scenario! { "vaults.object.texts" ["VA-02", "VA-03", "VA-18"] texts,
         "A vault shows its name and its description, a string or null" },
-    core! { "vaults.object.is-system" ["VA-09"]
+    scenario! { "vaults.object.is-system" ["VA-09"]
         |case| shows(case, "isSystem", json!(false)),
         "A vault that the caller made is no system vault" },
-    core! { "vaults.create.defaults" ["VA-19"]
+    scenario! { "vaults.create.defaults" ["VA-19"]
         |case| shows(case, "visibility", json!("private")),
         "A vault made from a name alone is private" },
-    core! { "vaults.count.starts-at-zero" ["VA-10"]
+    scenario! { "vaults.count.starts-at-zero" ["VA-10"]
         |case| shows(case, "promptCount", json!(0)),
         "A new vault has a promptCount of 0" },
-    core! { "vaults.count.after-adding" ["VA-10"] after_adding,
+    scenario! { "vaults.count.after-adding" ["VA-10"] after_adding,
         "promptCount is correct, in the vault and in the list, after each way of adding prompts" },
-    core! { "vaults.count.after-taking-out" ["VA-10"] after_taking_out,
+    scenario! { "vaults.count.after-taking-out" ["VA-10"] after_taking_out,
         "promptCount is correct, in the vault and in the list, after each way of removing prompts" },
-    core! { "vaults.slug.url-safe" ["VA-04"] url_safe,
+    scenario! { "vaults.slug.url-safe" ["VA-04"] url_safe,
         "A slug is never empty and always safe in a URL; different names have different slugs" },
-    core! { "vaults.create.answer" ["VA-16"] answer,
+    scenario! { "vaults.create.answer" ["VA-16"] answer,
         "A create answers 201 with the vault object that is then at its address" },
-    core! { "vaults.create.refused-makes-nothing" ["VA-20"] refused_makes_nothing,
+    scenario! { "vaults.create.refused-makes-nothing" ["VA-20"] refused_makes_nothing,
         "A refused create makes no vault" },
-    core! { "vaults.list.own" ["VA-13", "VA-21"] own,
+    scenario! { "vaults.list.own" ["VA-13", "VA-21"] own,
         "The list has the caller's vaults of every visibility once, as their own addresses do" },
-    core! { "vaults.list.newest-first" ["VA-14"] newest_first,
+    scenario! { "vaults.list.newest-first" ["VA-14"] newest_first,
         "The list has newer vaults before older ones, also after an update of an older one" },
-    core! { "vaults.list.whole" ["VA-15"] whole,
+    scenario! { "vaults.list.whole" ["VA-15"] whole,
         "One response holds the whole list; a limit makes no page of it: it is ignored or refused" },
 ];
 
 /// A new vault has this value in this field, in every answer.
-pub(crate) async fn shows(case: Case, field: &str, expected: Value) -> Result {
+pub async fn shows(case: Case, field: &str, expected: Value) -> Result {
     let (vault, created) = case.vault_with(json!({})).await?;
     let updated = vault.update(json!({ "visibility": "private" })).await?;
     let what = format!("{field} to be {expected}");
@@ -113,7 +113,7 @@ async fn after_taking_out(case: Case) -> Result {
 }
 
 /// Letters and digits that no other name contains.
-pub(crate) fn unique_word() -> String {
+pub fn unique_word() -> String {
     format!("{:012x}", rand::random::<u64>() >> 16)
 }
 
@@ -138,7 +138,7 @@ fn is_url_safe(slug: &str) -> bool {
     slug.chars().all(|c| c.is_ascii_alphanumeric() || "-._~!$&'()*+,;=:@%".contains(c))
 }
 
-pub(crate) async fn general(case: &Case) -> Result<Vault> {
+pub async fn general(case: &Case) -> Result<Vault> {
     let vaults = list(case).await?;
     let entries = vaults.array("/data")?;
     let general = entries.iter().find(|vault| vault["isSystem"] == true);
@@ -209,7 +209,7 @@ async fn whole(case: Case) -> Result {
     holds_all(&case, "/vaults", &made).await
 }
 
-pub(crate) async fn list(case: &Case) -> Result<ApiResponse> {
+pub async fn list(case: &Case) -> Result<ApiResponse> {
     let reply = case.wire().get("/vaults").await?;
     reply.status(200)?;
     Ok(reply)
@@ -217,7 +217,7 @@ pub(crate) async fn list(case: &Case) -> Result<ApiResponse> {
 
 /// The vault in this reply has the keys of the vault object and the values of `expected`, except the
 /// timestamps and the cover, which a server may select and sign for each answer (S-15).
-pub(crate) fn same_object(reply: &ApiResponse, got: &Value, expected: &Value) -> Result {
+pub fn same_object(reply: &ApiResponse, got: &Value, expected: &Value) -> Result {
     const VALUES: &str =
         "id name description slug visibility accessType isLocked isSystem promptCount";
     let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
@@ -233,7 +233,7 @@ pub(crate) fn same_object(reply: &ApiResponse, got: &Value, expected: &Value) ->
 
 /// The list at this path holds all of these, more than any page of this API, in one response, also
 /// with a limit, unless that is refused.
-pub(crate) async fn holds_all(case: &Case, path: &str, expected: &BTreeSet<i64>) -> Result {
+pub async fn holds_all(case: &Case, path: &str, expected: &BTreeSet<i64>) -> Result {
     for query in ["", "?limit=1"] {
         let reply = case.wire().get(&format!("{path}{query}")).await?;
         if !query.is_empty() && reply.status_code() != 200 {

@@ -5,31 +5,31 @@ use super::vault_object::{list, same_object};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
-pub(crate) const ALL: &[Scenario] = &[
-    core! { "vaults.update.answer" ["VA-22"] answer,
+pub const ALL: &[Scenario] = &[
+    scenario! { "vaults.update.answer" ["VA-22"] answer,
         "An update answers 200 with the whole vault as it is afterwards" },
-    core! { "vaults.update.one-field" ["VA-23"] one_field,
+    scenario! { "vaults.update.one-field" ["VA-23"] one_field,
         "A field left out of an update keeps its value, all of them if it has no field" },
-    core! { "vaults.update.sets" ["VA-24"] sets,
+    scenario! { "vaults.update.sets" ["VA-24"] sets,
         "Later reads show the name, description and visibility that an update brought" },
-    core! { "vaults.update.clears-description" ["VA-25"] clears_description,
+    scenario! { "vaults.update.clears-description" ["VA-25"] clears_description,
         "description null in an update clears the description" },
-    core! { "vaults.delete.gone" ["VA-26", "VA-27"] gone,
+    scenario! { "vaults.delete.gone" ["VA-26", "VA-27"] gone,
         "A delete answers 200 with the id and deleted true; then the vault is 404 and not listed" },
-    core! { "vaults.delete.prompts-stay" ["VA-28"] prompts_stay,
+    scenario! { "vaults.delete.prompts-stay" ["VA-28"] prompts_stay,
         "The prompts of a deleted vault stay in the account and in their other vaults" },
-    core! { "vaults.race.deletes" ["VA-26", "VA-27"] deletes,
+    scenario! { "vaults.race.deletes" ["VA-26", "VA-27"] deletes,
         "Of many deletions of one vault at least one succeeds, and it is gone" },
-    core! { "vaults.race.delete-while-adding" ["VA-28"] |case| delete_while_adding(case.under_contention()),
+    scenario! { "vaults.race.delete-while-adding" ["VA-28"] |case| delete_while_adding(case.under_contention()),
         "A vault deleted while prompts are added leaves no membership behind" },
-    core! { "vaults.race.forks" ["VA-33"] [OtherAccount] |case| forks(case.under_contention()),
+    scenario! { "vaults.race.forks" ["VA-33"] [OtherAccount] |case| forks(case.under_contention()),
         "Forks of one vault at the same time are whole and have no prompt in common" },
-    core! { "vaults.race.fork-while-adding" ["VA-32"] [OtherAccount] fork_while_adding,
+    scenario! { "vaults.race.fork-while-adding" ["VA-32"] [OtherAccount] fork_while_adding,
         "A fork made while prompts are added counts what it holds" },
 ];
 
 /// A vault with no field at its default.
-pub(crate) async fn without_defaults(case: &Case) -> Result<(Vault, ApiResponse)> {
+pub async fn without_defaults(case: &Case) -> Result<(Vault, ApiResponse)> {
     let fields = json!({ "description": "Boats, cranes, gulls", "visibility": "unlisted" });
     case.vault_with(fields).await
 }
@@ -122,7 +122,7 @@ async fn deletes(case: Case) -> Result {
     vault.get().await?.status(404).map(drop)
 }
 
-pub(crate) async fn deleted_by_many(case: &Case) -> Result<(Vault, Vec<ApiResponse>)> {
+pub async fn deleted_by_many(case: &Case) -> Result<(Vault, Vec<ApiResponse>)> {
     let vault = case.under_contention().vault().await?;
     vault.fill(2).await?;
     let deletions = race::times(16, || vault.delete()).await?;

@@ -42,11 +42,11 @@ impl Request {
         self.endpoint().takes_body()
     }
 
-    pub(super) fn fields(self) -> impl Iterator<Item = &'static Field> {
+    pub fn fields(self) -> impl Iterator<Item = &'static Field> {
         FIELDS.iter().filter(move |field| field.request == self)
     }
 
-    pub(super) async fn correct(self, case: &Case) -> Result<Correct> {
+    pub async fn correct(self, case: &Case) -> Result<Correct> {
         let mut ids = Ids::default();
         let (watched, body) = match self {
             Self::CreatePrompt => (None, json!({ "title": case.name("prompt"), "prompt": "Dusk" })),
@@ -93,8 +93,8 @@ impl Request {
 }
 
 /// A call that succeeds.
-pub(super) struct Correct {
-    pub(super) case: Case,
+pub struct Correct {
+    pub case: Case,
     request: Request,
     path: String,
     /// Names, and values as they are written.
@@ -106,7 +106,7 @@ pub(super) struct Correct {
 
 impl Correct {
     /// The value of a field as it is written; empty if it is not there.
-    pub(super) fn value(&self, field: &str) -> &str {
+    pub fn value(&self, field: &str) -> &str {
         self.own().find(|(name, _)| *name == field).map_or("", |(_, value)| value)
     }
 
@@ -115,16 +115,16 @@ impl Correct {
     }
 
     /// Sends the call with these fields in place of its own.
-    pub(super) async fn with(&self, changed: &[(&str, &str)]) -> Result<ApiResponse> {
+    pub async fn with(&self, changed: &[(&str, &str)]) -> Result<ApiResponse> {
         let own = self.own().filter(|(name, _)| changed.iter().all(|(other, _)| other != name));
         self.send(own.chain(changed.iter().copied())).await
     }
 
-    pub(super) async fn without(&self, field: &str) -> Result<ApiResponse> {
+    pub async fn without(&self, field: &str) -> Result<ApiResponse> {
         self.send(self.own().filter(|(name, _)| *name != field)).await
     }
 
-    pub(super) async fn send<'f>(
+    pub async fn send<'f>(
         &self,
         fields: impl Iterator<Item = (&'f str, &'f str)>,
     ) -> Result<ApiResponse> {
@@ -139,7 +139,7 @@ impl Correct {
         wire.call(method, &self.path).body("application/json", body).send().await
     }
 
-    pub(super) async fn changed_nothing(&self) -> Result {
+    pub async fn changed_nothing(&self) -> Result {
         let Some(path) = &self.watched else { return Ok(()) };
         let reply = self.case.wire().get(path).await?;
         let now = check::stable_fields(reply.data(200)?);

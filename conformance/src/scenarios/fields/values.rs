@@ -9,30 +9,19 @@ use crate::scenarios::prelude::*;
 /// servers that count either agree; bytes and UTF-16 units are no characters.
 const LETTERS: [&str; 5] = ["a", "é", "漢", "😀", "aé漢😀"];
 
-/// Letters that count as one only as Unicode scalar values: marks that are no grapheme of their
-/// own, and what cannot be seen.
-const ODD_LETTERS: [&str; 4] = ["\u{10ffff}", "e\u{301}", "\u{feff}", "👩\u{200d}👧\u{200d}👦"];
+pub const URI: &str = "https://example.com/a.png";
 
-pub(super) const URI: &str = "https://example.com/a.png";
-
-/// Addresses that are not absolute, or have characters that none has (S-11).
-pub(super) const RELATIVE: [&str; 12] = [
-    "/a.png",
-    "a/b.png",
-    "//example.com/a.png",
-    "example.com/a.png",
-    "#a",
-    "https://",
-    "https://example.com/a b.png",
-    " https://example.com/a.png",
-    "https://example.com/a.png\n",
-    "https://example.com/\u{a0}a.png",
-    "https://example.com/a\tb.png",
-    "https://example.com/\u{7f}a.png",
-];
+/// Each of these in place of an address, in a list behind a right one.
+pub fn entries(field: &Field, bad: &[&str]) -> Vec<String> {
+    let of = |bad: &&str| match field.kind {
+        Kind::Uris(..) => json!([URI, bad]).to_string(),
+        _ => json!(bad).to_string(),
+    };
+    bad.iter().map(of).collect()
+}
 
 /// A text of `count` characters, with a name if there is room, as names may have to differ (S-17).
-fn text(call: &Correct, field: &Field, letters: &str, count: usize) -> String {
+pub fn text(call: &Correct, field: &Field, letters: &str, count: usize) -> String {
     let own = call.case.name(field.name);
     let start = if own.chars().count() < count { own } else { String::new() };
     let rest = count - start.chars().count();
@@ -45,7 +34,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Texts of `count` characters, the last one with every character escaped.
-pub(super) fn texts(call: &Correct, field: &Field, count: usize) -> Vec<String> {
+pub fn texts(call: &Correct, field: &Field, count: usize) -> Vec<String> {
     // Each text of a generation is a job.
     let skipped = if field.request == Request::Generate { LETTERS.len() - 1 } else { 0 };
     let letters = LETTERS.into_iter().skip(skipped);
@@ -54,24 +43,14 @@ pub(super) fn texts(call: &Correct, field: &Field, count: usize) -> Vec<String> 
     plain.chain([last]).collect()
 }
 
-/// Texts of `count` Unicode scalar values that count otherwise in other ways.
-pub(super) fn odd_texts(call: &Correct, field: &Field, count: usize) -> Vec<String> {
-    let taken = if field.request == Request::Generate { 2 } else { ODD_LETTERS.len() };
-    ODD_LETTERS
-        .iter()
-        .take(taken)
-        .map(|letters| json!(text(call, field, letters, count)).to_string())
-        .collect()
-}
-
-pub(super) fn ratio(count: usize) -> String {
+pub fn ratio(count: usize) -> String {
     let left = (count - 1) / 2;
     let number = |digits: usize| format!("1{}", "0".repeat(digits - 1));
     json!(format!("{}:{}", number(left), number(count - 1 - left))).to_string()
 }
 
 /// Values with `size` characters or entries, or the integer itself.
-pub(super) async fn of_size(call: &Correct, field: &Field, size: i64) -> Result<Vec<String>> {
+pub async fn of_size(call: &Correct, field: &Field, size: i64) -> Result<Vec<String>> {
     let count = size as usize;
     let value = match field.kind {
         Kind::Text(..) => return Ok(texts(call, field, count)),
@@ -89,7 +68,7 @@ pub(super) async fn of_size(call: &Correct, field: &Field, size: i64) -> Result<
 }
 
 /// Values of other types; `null` has a scenario of its own.
-pub(super) fn of_other_types(call: &Correct, field: &Field) -> Vec<String> {
+pub fn of_other_types(call: &Correct, field: &Field) -> Vec<String> {
     let values = match field.kind {
         Kind::Text(..) | Kind::AnyText | Kind::Ratio(..) | Kind::OneOf(..) | Kind::Uri => {
             r#"7 1.5 true false ["a"] {"a":"b"}"#
@@ -122,20 +101,13 @@ pub(super) fn of_other_types(call: &Correct, field: &Field) -> Vec<String> {
     values
 }
 
-pub(super) fn below(least: i64) -> Vec<String> {
+pub fn below(least: i64) -> Vec<String> {
     let near = [least - 1, least - 2, -10_485_760].map(|value| value.to_string());
     near.into_iter().chain(["-9223372036854775808".to_owned()]).collect()
 }
 
-pub(super) fn above(most: i64) -> Vec<String> {
+pub fn above(most: i64) -> Vec<String> {
     let near = [most + 1, most + 1000, 1 << 31, (1 << 32) + 1].map(|value| value.to_string());
     let far = ["9223372036854775807", "9223372036854775808", "18446744073709551617"];
     near.into_iter().chain(far.map(str::to_owned)).collect()
-}
-
-/// Numbers that are not exact integers of 64 bits, and a text (S-65).
-pub(super) fn spellings(integer: &str) -> Vec<String> {
-    let spelled = [format!("{integer}.5"), format!("{integer}e-30"), format!("\"{integer}\"")];
-    let others = ["99999999999999999999", "-9223372036854775809", "9007199254740993.0", "1e400"];
-    spelled.into_iter().chain(others.map(str::to_owned)).collect()
 }

@@ -10,7 +10,7 @@ use crate::scenarios::fields::table::{self, FIELDS};
 use crate::scenarios::prelude::*;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     Prompt,
     Vault,
     Membership,
@@ -33,7 +33,7 @@ pub struct Place {
     pub place: Where,
     /// The parameter or field.
     pub field: &'static str,
-    pub(super) kind: Kind,
+    pub kind: Kind,
     /// The rule of the endpoint, where one states more than the rules of all paths.
     pub rule: Option<&'static str>,
 }
@@ -89,7 +89,7 @@ fn of_endpoint(endpoint: &'static Row) -> impl Iterator<Item = Place> {
 }
 
 impl Kind {
-    pub(super) fn of(self, ids: &Ids) -> i64 {
+    pub fn of(self, ids: &Ids) -> i64 {
         match self {
             Self::Prompt => ids.prompt,
             Self::Vault => ids.vault,
@@ -100,12 +100,12 @@ impl Kind {
 
 impl Place {
     /// Whether it is the id of a prompt or vault in the path.
-    pub(super) fn is_resource(&self) -> bool {
+    pub fn is_resource(&self) -> bool {
         self.place == Where::Path && self.kind != Kind::Membership
     }
 
     /// The call with the caller's own ids in all other places.
-    pub(super) async fn call(&self, case: &Case, own: &Ids, id: i64) -> Result<ApiResponse> {
+    pub async fn call(&self, case: &Case, own: &Ids, id: i64) -> Result<ApiResponse> {
         let ids = match (self.place, self.kind) {
             (Where::Path, Kind::Prompt) => Ids { prompt: id, ..*own },
             (Where::Path, Kind::Vault) => Ids { vault: id, ..*own },
@@ -126,7 +126,7 @@ impl Place {
         call.send(&case.wire()).await
     }
 
-    pub(super) fn words(&self) -> String {
+    pub fn words(&self) -> String {
         let Row { method, template, .. } = self.endpoint;
         format!("{method} {template}, {} in the {}", self.field, self.place.as_ref())
     }

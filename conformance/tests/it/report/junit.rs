@@ -104,7 +104,7 @@ async fn a_case_is_told_by_its_id_and_says_what_came_of_it() {
         below("known.passes.all-the-same", "failure").unwrap().contains("it passed")
             || below("known.passes.all-the-same", "failure").unwrap().contains("scenario passed")
     );
-    for name in ["target", "profile", "seed", "run id"] {
+    for name in ["target", "seed", "run id"] {
         let found = document
             .descendants()
             .any(|node| node.has_tag_name("property") && node.attribute("name") == Some(name));

@@ -148,7 +148,7 @@ fn requests_have_the_fields_that_the_handlers_take() {
         ("createWebhook", &webhooks::FIELDS[..3]),
         ("updateWebhook", webhooks::FIELDS),
         ("listWebhookDeliveries", webhooks::QUERY),
-        ("listPrompts", prompts::QUERY),
+        ("listPrompts", crate::search::LIST_QUERY),
         ("putUpload", &["slot"]),
     ]);
     let document = resolved();

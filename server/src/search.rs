@@ -1,0 +1,158 @@
+//! The search for prompts, over any store: the store hands out texts, and [`Words`] matches them.
+
+mod fold;
+mod list;
+mod words;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{join, join_all};
+use promptarium::PromptId;
+use tokio::task::spawn_blocking;
+use tokio::time::Instant;
+
+#[cfg(test)]
+pub(crate) use self::list::QUERY as LIST_QUERY;
+pub(crate) use self::list::route;
+#[cfg(test)]
+pub(crate) use self::words::TITLES;
+pub(crate) use self::words::{Words, folded, words};
+use crate::api::Api;
+use crate::domain::{Caller, PromptKind, PromptQuery, SharedPrompt};
+use crate::limits::POOL_WAIT;
+use crate::limits::product::{SEARCH_PROMPTS_MAX, SEARCH_TIME_MAX, SEARCHES_MAX};
+use crate::quota::Quota;
+use crate::store::{Place, PromptTexts, Result, Store, StoreError, TextChunk};
+
+/// A search for prompts, newest first.
+#[derive(Clone, Debug)]
+pub(crate) struct PromptSearch {
+    /// Without it every prompt is found.
+    pub(crate) words: Option<Arc<Words>>,
+    pub(crate) place: Place,
+    pub(crate) kind: Option<PromptKind>,
+    /// Only prompts after this one in listing order, which have a lower id.
+    pub(crate) after: Option<PromptId>,
+    /// At most this many; at least 1.
+    pub(crate) limit: usize,
+}
+
+/// What a search has found.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundPrompts {
+    /// Newest first.
+    pub(crate) prompts: Vec<SharedPrompt>,
+    /// If more prompts may match: where the search goes on, which is the last prompt found, or the
+    /// last one read if the search has stopped early.
+    pub(crate) next: Option<PromptId>,
+    /// How many prompts were read, if the search has stopped early.
+    pub(crate) stopped_after: Option<usize>,
+}
+
+/// How many searches there are at once; an account has one at a time.
+#[derive(Clone)]
+pub(crate) struct Searches(pub(crate) Quota);
+
+impl Default for Searches {
+    fn default() -> Self {
+        Self(Quota::new("searches", "the searches", SEARCHES_MAX, 1))
+    }
+}
+
+/// Searches when it is the turn of the account.
+pub(crate) async fn search(
+    api: &Api,
+    caller: &Caller,
+    search: &PromptSearch,
+) -> Result<FoundPrompts> {
+    let Some(Searches(searches)) = api.extensions.get() else {
+        return Err(StoreError::Internal("the searches have no quota".into()));
+    };
+    let turn = searches.acquire(caller.account, 1, POOL_WAIT).await;
+    let _turn = turn.map_err(|over| StoreError::Unavailable(over.into()))?;
+    search_prompts(&*api.store, caller, search, SearchBound::default()).await
+}
+
+/// When a search stops: after the chunk in which it has read so many prompts or has taken so long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SearchBound {
+    pub(crate) prompts: usize,
+    pub(crate) time: Duration,
+}
+
+impl Default for SearchBound {
+    fn default() -> Self {
+        Self { prompts: SEARCH_PROMPTS_MAX, time: SEARCH_TIME_MAX }
+    }
+}
+
+/// One page of the prompts that match, newest first. Following
+/// [`next`](FoundPrompts::next) returns each prompt that matches throughout exactly once. Fails with
+/// [`StoreError::UnknownVault`].
+pub(crate) async fn search_prompts(
+    store: &dyn Store,
+    caller: &Caller,
+    search: &PromptSearch,
+    bound: SearchBound,
+) -> Result<FoundPrompts> {
+    let PromptSearch { ref words, place, kind, after, limit } = *search;
+    let vault = match place {
+        Place::Anywhere => Some(None),
+        Place::Vault(vault) => Some(Some(vault)),
+        Place::NoVault => None,
+    };
+    if let (None, Some(vault)) = (words, vault) {
+        let page = store.list_prompts(caller, PromptQuery { vault, kind, after, limit }).await?;
+        let next = page.prompts.last().filter(|_| page.more).map(|prompt| prompt.id);
+        return Ok(FoundPrompts { prompts: page.prompts, next, stopped_after: None });
+    }
+    let until = Instant::now() + bound.time;
+    let chunk_after = |after| store.prompt_texts(caller, place, kind, after);
+    let (mut found, mut read, mut chunk) = (Vec::new(), 0, chunk_after(after).await?);
+    let stopped_at = loop {
+        let TextChunk { texts, read: of_chunk, next } = chunk;
+        let (is_first, matching) = (read == 0, matches(words.clone(), texts));
+        read += of_chunk;
+        let must_stop = read >= bound.prompts || Instant::now() >= until;
+        // A frequent word has a page in the first chunk. Later ones are read while the one before is
+        // searched.
+        let ahead = match next.filter(|_| !is_first && !must_stop) {
+            Some(next) => {
+                let (matching, ahead) = join(matching, chunk_after(Some(next))).await;
+                found.extend(matching?);
+                Some(ahead)
+            }
+            None => {
+                found.extend(matching.await?);
+                None
+            }
+        };
+        if found.len() > limit || next.is_none() || must_stop {
+            break next;
+        }
+        chunk = match ahead {
+            Some(ahead) => ahead?,
+            None => chunk_after(next).await?,
+        };
+    };
+    let is_full = found.len() > limit;
+    found.truncate(limit);
+    let next = if is_full { found.last().copied() } else { stopped_at };
+    let prompts = join_all(found.iter().map(|id| store.prompt(caller, *id))).await;
+    // One that was deleted meanwhile is left out.
+    let prompts = prompts.into_iter().filter(|one| !matches!(one, Err(StoreError::NotFound)));
+    let stopped_after = stopped_at.filter(|_| !is_full).map(|_| read);
+    Ok(FoundPrompts { prompts: prompts.collect::<Result<_>>()?, next, stopped_after })
+}
+
+/// Which of these prompts match. It takes long for the threads of the runtime.
+async fn matches(words: Option<Arc<Words>>, texts: Vec<PromptTexts>) -> Result<Vec<PromptId>> {
+    let Some(words) = words else { return Ok(texts.iter().map(|texts| texts.id).collect()) };
+    let matching = spawn_blocking(move || {
+        let mut buffer = String::new();
+        let found = texts.iter().filter(|texts| words.are_in(texts, &mut buffer));
+        found.map(|texts| texts.id).collect()
+    });
+    matching.await.map_err(|panic| StoreError::Internal(panic.into()))
+}
