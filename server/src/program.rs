@@ -5,6 +5,8 @@ mod middleware;
 #[cfg(feature = "webhooks")]
 pub(crate) mod webhooks;
 
+#[cfg(feature = "folder")]
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use http::Extensions;
@@ -12,8 +14,12 @@ use http::Extensions;
 use self::middleware::ProgramMiddleware;
 #[cfg(feature = "webhooks")]
 use crate::api::webhooks::deliver::WebhookSettings;
+#[cfg(any(feature = "folder", feature = "postgres"))]
+use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::config::Config;
+#[cfg(feature = "folder")]
+use crate::config::DataPlace;
 use crate::domain::{PublicUrl, SecretToken};
 use crate::embedded::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
 use crate::error_chain::error_chain;
@@ -23,6 +29,8 @@ use crate::http::rates::Rates;
 use crate::search::{self, Searches};
 use crate::serve::metrics::{Metrics, Readings, RequestMetrics};
 use crate::start::{self, Service, ServiceParts, ServiceSettings, SignInLinks};
+#[cfg(feature = "folder")]
+use crate::store::folder::Folder;
 use crate::store::memory::MemoryStore;
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
@@ -71,7 +79,15 @@ pub(crate) async fn open_store(config: &Config) -> Result<Arc<dyn Store>, Cause>
         let database = database.map_err(|error| database_error(config, &error))?;
         return Ok(Arc::new(database.with_vaults_max(settings.vaults_max)));
     }
-    Ok(Arc::new(MemoryStore::new(Clock::System).with_vaults_max(settings.vaults_max)))
+    let store = match &config.data {
+        #[cfg(feature = "folder")]
+        Some(DataPlace::Folder(folder)) => {
+            let opened = Folder::lock(folder).and_then(|folder| folder.open(Clock::System));
+            opened.map_err(|error| format!("{}: {error}", config.source("data")))?
+        }
+        _ => MemoryStore::new(Clock::System),
+    };
+    Ok(Arc::new(store.with_vaults_max(settings.vaults_max)))
 }
 
 /// What is wrong with the database, with the name of its setting.
@@ -91,10 +107,14 @@ pub async fn start(
 ) -> Result<(Service, Option<Arc<Metrics>>), Cause> {
     let setting = config.source("blob_store");
     let refused = |problem: Cause| -> Cause { format!("{setting}: {problem}").into() };
-    // Before the database is migrated.
+    // Files may be in the data folder, which must be ours; a database may have to be migrated.
+    let folder = if config.data.is_some() { Some(open_store(&config).await?) } else { None };
     let blobs = config.blobs.open().map_err(refused)?;
     blobs.verify().await.map_err(refused)?;
-    let store = open_store(&config).await?;
+    let store = match folder {
+        Some(store) => store,
+        None => open_store(&config).await?,
+    };
     blobs.check_mark(&*store).await.map_err(refused)?;
     #[cfg(feature = "webhooks")]
     let webhooks = config.webhooks();
@@ -190,11 +210,31 @@ impl EmbeddedServerBuilder {
     }
 }
 
+#[cfg(feature = "folder")]
+impl EmbeddedServerBuilder {
+    /// Keeps all data in this folder, which is created if it is absent. One server at a time can use
+    /// it.
+    pub fn data(self, folder: impl Into<PathBuf>) -> Self {
+        let folder: Arc<Path> = folder.into().into();
+        let open = move |clock| -> Result<(Arc<dyn Store>, Option<Blobs>), Cause> {
+            let store = Folder::lock(&folder)?.open(clock)?;
+            Ok((Arc::new(store), Some(Blobs::in_folder(&folder.join("blobs"))?)))
+        };
+        self.open_store(Arc::new(move |clock| {
+            Box::pin(std::future::ready(open(clock).map_err(EmbedError::Database)))
+        }))
+    }
+}
+
 #[cfg(feature = "postgres")]
-async fn open_database(url: Arc<str>, clock: Clock) -> Result<Arc<dyn Store>, EmbedError> {
+async fn open_database(
+    url: Arc<str>,
+    clock: Clock,
+) -> Result<(Arc<dyn Store>, Option<Blobs>), EmbedError> {
     let problem = |error| EmbedError::Setting(format!("database_url: {error}"));
     let url = DatabaseUrl::parse(&url).map_err(problem)?;
     let database = PostgresStore::open(&url, Migration::Auto, clock).await;
     let problem = |error| format!("database_url: {}", error_chain(&error));
-    Ok(Arc::new(database.map_err(|error| EmbedError::Database(problem(error).into()))?))
+    let database = database.map_err(|error| EmbedError::Database(problem(error).into()))?;
+    Ok((Arc::new(database), None))
 }

@@ -28,6 +28,8 @@ pub struct Site {
     /// the first one. The second one names the port, and is the one that counts.
     pub(crate) cookies: [Box<str>; 2],
     pub(crate) cookie_attributes: &'static str,
+    /// Whether everything is lost at the stop.
+    pub(crate) is_in_memory: bool,
 }
 
 impl Site {
@@ -45,6 +47,7 @@ impl Site {
             root: format!("{}/", url.path().trim_end_matches('/')).into(),
             cookies: [cookie.as_str().into(), format!("{cookie}_{port}").into()],
             cookie_attributes,
+            is_in_memory: false,
         }
     }
 

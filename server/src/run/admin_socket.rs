@@ -2,14 +2,16 @@
 //! open. A line of JSON asks for one command; lines of JSON are its output and its end.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
+use tokio::task::spawn_blocking;
 
 use super::commands::{Output, execute};
 use super::{EXIT_FAILURE, Failure};
@@ -47,7 +49,8 @@ pub(super) fn serve(folder: &Path, store: Arc<dyn Store>) -> io::Result<()> {
     std::fs::set_permissions(&path, only_user)?;
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(answer(stream, store.clone()));
+            let (store, runtime) = (store.clone(), Handle::current());
+            spawn_blocking(move || runtime.block_on(answer(stream, store)));
         }
     });
     Ok(())
@@ -112,9 +115,10 @@ impl Server {
         mut self,
         arguments: Vec<String>,
         input: String,
-        mut emit: impl AsyncFnMut(String) -> Result<(), Failure>,
+        emit: impl AsyncFn(String) -> Result<(), Failure>,
     ) -> Result<Output, Failure> {
-        let lost = |_| Failure(EXIT_FAILURE, "the running server did not answer".to_owned());
+        let lost =
+            |_: io::Error| Failure(EXIT_FAILURE, "the running server did not answer".to_owned());
         let request = serde_json::to_string(&Request { arguments, input }).map_err(io::Error::from);
         let request = request.map_err(lost)? + "\n";
         self.write.write_all(request.as_bytes()).await.map_err(lost)?;

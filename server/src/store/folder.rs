@@ -12,8 +12,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::file::Problem;
-use self::file::{DATABASE, check_header, commit};
+pub(crate) use self::file::{DATABASE, Problem, copy_database};
+use self::file::{check_header, commit};
 use self::writer::{FolderJournal, Write};
 use super::memory::MemoryStore;
 use crate::clock::Clock;
@@ -21,7 +21,7 @@ use crate::clock::Clock;
 /// Locked by the server of the folder, and has its process id.
 const LOCK: &str = "lock";
 /// Names that may be in a folder before its first start.
-const STRANGE_BUT_FINE: [&str; 3] = ["blobs", "lost+found", LOCK];
+const STRANGE_BUT_FINE: [&str; 4] = ["blobs", "lost+found", "promptarium.partial", LOCK];
 
 /// A folder that no other process uses.
 #[derive(Debug)]
@@ -87,6 +87,11 @@ impl Folder {
         let store = store.with_journal(|undo| FolderJournal::start(self, write, undo));
         store.map_err(|error| Problem::io(&path, &error))
     }
+}
+
+/// Whether a server has had its data in a folder.
+pub(crate) fn has_data(folder: &Path) -> bool {
+    folder.join(DATABASE).exists()
 }
 
 /// Creates a folder that only this user may read.

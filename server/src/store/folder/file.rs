@@ -13,7 +13,7 @@ const APPLICATION_ID: i32 = 0x5072_6d74;
 /// The format of the records.
 const VERSION: i32 = 1;
 /// The database in the folder.
-pub(super) const DATABASE: &str = "promptarium.db";
+pub(crate) const DATABASE: &str = "promptarium.db";
 
 /// Why a folder cannot be used, in one line that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +116,13 @@ pub(super) fn open(file: &Path) -> rusqlite::Result<Connection> {
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 8000000",
     )?;
     Ok(connection)
+}
+
+/// Copies the database of a folder, as it is at one instant, into a new file.
+pub(crate) fn copy_database(folder: &Path, to: &Path) -> rusqlite::Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+    let connection = Connection::open_with_flags(folder.join(DATABASE), flags)?;
+    connection.execute("VACUUM INTO ?1", [to.to_string_lossy()]).map(drop)
 }
 
 /// Loads all records.
