@@ -18,6 +18,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod vaults;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 
 use std::collections::HashMap;
 use std::sync::Arc;

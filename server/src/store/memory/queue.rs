@@ -38,7 +38,7 @@ pub(super) fn after(time: Timestamp, by: Duration) -> Timestamp {
 }
 
 /// The time this long before another.
-fn before(time: Timestamp, by: Duration) -> Timestamp {
+pub(super) fn before(time: Timestamp, by: Duration) -> Timestamp {
     time.checked_sub(by).unwrap_or(Timestamp::MIN)
 }
 
