@@ -7,7 +7,8 @@ mod specification;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::text::{self, escape_control_chars, seconds};
+use super::plain::{escape_control_chars, seconds};
+use super::text;
 use super::{Outcome, Report};
 
 const STYLE: &str = include_str!("html/page.css");

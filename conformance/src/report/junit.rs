@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite, XmlString};
 
-use super::text::{self, escape_control_chars, one_line};
+use super::plain::{escape_control_chars, one_line};
+use super::text;
 use super::{Outcome, Record, Report, Totals, Verdict};
 
 pub fn render(report: &Report) -> String {

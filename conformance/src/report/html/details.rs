@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::super::text::{counts, curl, escape_control_chars, seconds, without_links};
+use super::super::plain::{curl, escape_control_chars, seconds, without_links};
+use super::super::text::counts;
 use super::super::{Outcome, Record, Report, Totals};
 use super::{command, mark};
 

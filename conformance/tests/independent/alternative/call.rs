@@ -67,7 +67,7 @@ impl Call {
         if self.has_scope { Ok(()) } else { Err(no_entry("No scope")) }
     }
 
-    /// Save, fork, and what changes the contents of a vault.
+    /// Save, and what changes the contents of a vault.
     pub(super) fn may_arrange(&self) -> Result<(), Refusal> {
         if self.choices.keys.contents_need_scope { self.may_write() } else { Ok(()) }
     }

@@ -82,13 +82,13 @@ choices! {
         /// S-74: the words of every error.
         words: Option<&'static str> = None, Some("Nein"), None;
         /// S-62: every n-th request is answered 429.
-        busy_every: Option<u64> = None, Some(41), None;
+        busy_every: Option<u64> = None, Some(211), None;
     }
     /// Who may do what.
     keys: Keys {
         /// S-50: reading needs some scope.
         reads_need_scope: bool = true, false, false;
-        /// S-51: save, fork and the contents of vaults need `prompts:write`.
+        /// S-51: save and the contents of vaults need `prompts:write`.
         contents_need_scope: bool = false, true, true;
         /// S-52: spaces around a key are passed over.
         trimmed: bool = true, false, false;

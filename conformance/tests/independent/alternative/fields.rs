@@ -140,12 +140,12 @@ impl Fields {
         let entries = value.as_array().ok_or_else(|| bad(field, "no array"))?;
         let integers: Option<Vec<_>> = entries.iter().map(|entry| self.whole(entry)).collect();
         let mut integers = integers.ok_or_else(|| bad(field, "not all integers"))?;
+        if integers.is_empty() || integers.len() > max {
+            return Err(bad(field, "too few or too many"));
+        }
         if self.bodies.repeats_dropped {
             let mut seen = HashSet::new();
             integers.retain(|id| seen.insert(*id));
-        }
-        if integers.is_empty() || integers.len() > max {
-            return Err(bad(field, "too few or too many"));
         }
         if self.bodies.trimmed && has_twins(&integers) {
             Err(bad(field, "repeats"))

@@ -10,7 +10,7 @@ const NAME_BYTES_MAX: usize = 50;
 
 /// `POST /vaults/{vaultId}/fork`.
 pub(super) fn fork(store: &mut Store, call: &Call, id: i64) -> Outcome {
-    call.may_arrange()?;
+    call.may_write()?;
     let source = store.vaults.iter().find(|vault| vault.id == id).ok_or_else(not_found)?;
     let is_own = source.owner == call.account;
     let is_private = source.visibility == "private";
