@@ -70,7 +70,7 @@ enum Command {
     ///
     /// The steps are those against the reference server, with `$…` for ids that it gave. `run
     /// --trace` shows the same against your target.
-    Explain(list::ListArguments),
+    Explain(list::ExplainArguments),
     /// Show the scenarios of each rule, or the result of a run for each
     /// sentence of the specification.
     Coverage {
@@ -117,8 +117,8 @@ struct RunArguments {
     /// what has changed since.
     #[arg(long)]
     last_failed: bool,
-    /// Write a report to a file; formats are text, json, junit, html and
-    /// markdown; repeatable.
+    /// Write a report to a file; formats are text, json, junit, html,
+    /// markdown, badge (shields.io) and github (annotations); repeatable.
     #[arg(long, value_name = "FORMAT=FILE")]
     report: Vec<Output>,
     /// Write the report in every format to this folder: report.txt, .json, .xml

@@ -1,6 +1,7 @@
 //! The results of a run, in one record that every format is written from.
 
 mod causes;
+mod extracts;
 mod files;
 pub mod html;
 pub mod junit;

@@ -2,8 +2,7 @@
 //! scenario finds. The bugs are written from the specification and from what developers get wrong,
 //! in the handlers; those in single fields are the product of a field and a slip.
 //!
-//! `bugs.tsv` has a line for each: its name, and scenarios that find it. A usual run tries the first
-//! of them; `PROMPTARIUM_BUGS=new` tries all scenarios on the bugs without a line, and
+//! `bugs.tsv` has a line for each: its name, and a scenario that finds it, which a usual run tries; `PROMPTARIUM_BUGS=new` tries all scenarios on the bugs without a line, and
 //! `PROMPTARIUM_BUGS=all` on all of them, and writes the lines.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,10 +22,8 @@ use crate::config;
 
 /// Scenarios on one server at once.
 const AT_ONCE: usize = 24;
-/// A line has at most so many scenarios.
-const ENOUGH: usize = 5;
-/// Of a line, so many are tried in a usual run.
-const TRIED: usize = 2;
+/// One scenario that finds a bug is enough.
+const ENOUGH: usize = 1;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent")
@@ -160,11 +157,10 @@ pub(crate) fn trials(handle: &Handle) -> Vec<Trial> {
     for (name, found) in lines {
         let handle = handle.clone();
         trials.push(Trial::test(format!("bugs::{name}"), move || {
-            let tried: Vec<_> = found.iter().take(TRIED).collect();
-            let chosen =
-                scenarios::all().filter(|one| tried.iter().any(|id| *id == one.id)).collect();
+            let is_listed = |one: &&Scenario| found.iter().any(|id| *id == one.id);
+            let chosen = scenarios::all().filter(is_listed).collect();
             let red = handle.block_on(red(&name, chosen))?;
-            if red.is_empty() { Err(format!("not found by {tried:?}").into()) } else { Ok(()) }
+            if red.is_empty() { Err(format!("not found by {found:?}").into()) } else { Ok(()) }
         }));
     }
     trials
@@ -199,29 +195,18 @@ async fn red(bug: &str, chosen: Vec<&'static Scenario>) -> Result<Vec<String>, F
     let config =
         config(&server, choices, Secrets::tolerant()).map_err(|error| error.to_string())?;
     let target = Arc::new(Target::new(config)?);
-    let (last, others): (Vec<_>, Vec<_>) = chosen.into_iter().partition(|one| one.last);
-    let mut found = Vec::new();
-    for (some, at_once) in
-        others.chunks(3 * AT_ONCE).map(|some| (some, AT_ONCE)).chain([(&last[..], 1)])
-    {
-        let one = |(number, scenario): (usize, &&'static Scenario)| {
-            let (target, tag) = (Arc::clone(&target), format!("bug-{number}"));
-            let scenario: &'static Scenario = scenario;
-            async move { run::one(&target, scenario, &tag, Run::DEADLINE, std::future::pending()).await }
-        };
-        let records: Vec<Record> = futures::stream::iter(some.iter().enumerate())
-            .map(one)
-            .buffer_unordered(at_once)
-            .collect()
-            .await;
-        let is_red = |record: &&Record| matches!(record.outcome, Outcome::Failed | Outcome::Error);
-        found.extend(records.iter().filter(is_red).map(|record| record.id.to_owned()));
-        if !found.is_empty() {
-            break;
-        }
-    }
-    found.truncate(ENOUGH);
-    Ok(found)
+    let one = |(number, scenario): (usize, &'static Scenario)| {
+        let (target, tag) = (Arc::clone(&target), format!("bug-{number}"));
+        async move { run::one(&target, scenario, &tag, Run::DEADLINE, std::future::pending()).await }
+    };
+    let (last, others): (Vec<_>, Vec<_>) =
+        chosen.into_iter().enumerate().partition(|(_, scenario)| scenario.last);
+    let together = futures::stream::iter(others).map(one).buffer_unordered(AT_ONCE);
+    let alone = futures::stream::iter(last).then(one);
+    let records = together.chain(alone);
+    let is_red = |record: &Record| matches!(record.outcome, Outcome::Failed | Outcome::Error);
+    let found = records.filter(|record| std::future::ready(is_red(record)));
+    Ok(found.map(|record| record.id.to_owned()).take(ENOUGH).collect().await)
 }
 
 /// All scenarios, those first that a bug of this name is likely to meet.
@@ -239,7 +224,7 @@ async fn write(mut lines: Lines, names: BTreeSet<String>, all: bool) -> Result<(
     let new: Vec<_> = names.into_iter().filter(|name| !lines.contains_key(name)).collect();
     let mut found = futures::stream::iter(new)
         .map(|name| async move { (red(&name, ordered(&name)).await, name) })
-        .buffer_unordered(4);
+        .buffer_unordered(3);
     let mut survivors = Vec::new();
     while let Some((red, name)) = found.next().await {
         let red = red?;
