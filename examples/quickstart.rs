@@ -47,7 +47,9 @@ async fn main() -> Result {
     clean_up(client, &[landscapes, portraits, copy]).await?;
 
     println!(
-        "\nThat was the tour. Next: `cargo run --example list_all`, and the docs in sdk/README.md."
+        "\nThat was the tour. To see its data in the dashboard:\n  \
+         cargo run --example quickstart -- --keep-running\n\
+         A server that stays: cargo run --example server. The guide of the client: sdk/README.md."
     );
     Ok(())
 }

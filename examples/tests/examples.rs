@@ -60,6 +60,7 @@ fn the_quickstart_runs_to_its_end() {
         "image/png uploaded to http://127.0.0.1:",
         "  completed",
         "3 vaults and 8 prompts",
+        "cargo run --example quickstart -- --keep-running",
     ] {
         assert!(output.contains(line), "{line:?} is missing from:\n{output}");
     }
@@ -95,6 +96,11 @@ fn the_quickstart_that_keeps_running_has_a_link_to_the_dashboard() {
     tour.kill().unwrap();
     tour.wait().unwrap();
     assert!(found);
+}
+
+#[test]
+fn the_server_is_the_program() {
+    assert!(output_of("server", &["--version"]).starts_with("promptarium-server "));
 }
 
 #[test]

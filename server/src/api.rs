@@ -15,9 +15,12 @@ pub(crate) mod prompts;
 pub(crate) mod route;
 pub(crate) mod vaults;
 pub(crate) mod view;
+#[cfg(feature = "webhooks")]
+pub(crate) mod webhooks;
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::Bytes;
 use futures::future::join;
@@ -35,7 +38,7 @@ use crate::blobs::asset_url::Assets;
 use crate::blobs::upload_slot::Slots;
 use crate::blobs::{BlobError, Blobs};
 use crate::clock::Clock;
-use crate::domain::{AssetName, Caller, FoundPrompts, PromptSearch, Vendor};
+use crate::domain::{AssetName, Vendor};
 use crate::generate::submit::Submitter;
 use crate::http::body::{self, BodyKind, BodyReadError, JSON};
 use crate::http::browser::Site;
@@ -44,24 +47,21 @@ use crate::http::error::ApiError;
 use crate::http::path::PathParams;
 use crate::http::response::{self, Response};
 use crate::http::validate::{Form, json_fields};
-use crate::limits::{MEMORY_SHARE_DIVISOR, POOL_WAIT, READINESS_TIMEOUT, SEARCHES_MAX};
+use crate::limits::{FILES_READINESS_TIMEOUT, MEMORY_SHARE_DIVISOR, READINESS_TIMEOUT};
 use crate::quota::{ClientQuota, Quota};
-use crate::store::search::{SearchBound, search_prompts};
 use crate::store::{Store, StoreError};
 
 /// What a handler returns.
 pub(crate) type HandlerResult = Result<Response, ApiError>;
 
 /// How much memory the bodies of requests and responses may take: those of accounts, and those
-/// without an account; and how many searches there are at once. One account, or one address, may have
-/// a part only.
-pub(crate) fn request_quotas(budget: usize) -> [Quota; 3] {
+/// without an account. One account, or one address, may have a part only.
+pub(crate) fn request_quotas(budget: usize) -> [Quota; 2] {
     let share = budget / MEMORY_SHARE_DIVISOR;
     let public = "the memory for requests without a key";
     [
         Quota::new("memory", "the memory for requests", budget, share),
         Quota::new("public_memory", public, share, share / MEMORY_SHARE_DIVISOR),
-        Quota::new("searches", "the searches", SEARCHES_MAX, 1),
     ]
 }
 
@@ -85,8 +85,6 @@ pub struct Api {
     /// For the bodies of requests and responses of accounts, and for those without an account.
     pub memory: Quota,
     pub public_memory: Quota,
-    /// Searches at once.
-    pub searches: Quota,
     pub middleware: Arc<dyn Middleware>,
     /// What handlers of other modules need.
     pub extensions: Extensions,
@@ -99,17 +97,6 @@ impl Api {
     /// A record for a response.
     fn view<T>(&self, record: T) -> View<T> {
         View(record, self.assets.clone())
-    }
-
-    /// Searches, one at a time for each account.
-    pub(crate) async fn search(
-        &self,
-        caller: &Caller,
-        search: &PromptSearch,
-    ) -> Result<FoundPrompts, StoreError> {
-        let turn = self.searches.acquire(caller.account, 1, POOL_WAIT).await;
-        let _turn = turn.map_err(|over| StoreError::Unavailable(over.into()))?;
-        search_prompts(&*self.store, caller, search, SearchBound::default()).await
     }
 }
 
@@ -157,14 +144,20 @@ pub(crate) async fn health(_: &Api, _: Request<'_>) -> HandlerResult {
     Ok(response::data(StatusCode::OK, &json!({ "status": "ok" })))
 }
 
-/// `GET /readyz`: the server wants requests, and its store works.
+/// `GET /readyz`: the server wants requests, and its store works. Without the store of files, which all
+/// servers share, it does most of its work, so that is only named.
 pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> HandlerResult {
     if api.draining.is_cancelled() {
         return Err(ApiError::Stopping);
     }
     let store = timeout(READINESS_TIMEOUT, api.store.check());
-    let (store, blobs) = join(store, timeout(READINESS_TIMEOUT, api.blobs.check())).await;
+    let (store, files) = join(store, timeout(FILES_READINESS_TIMEOUT, api.blobs.check())).await;
+    let files = files.unwrap_or_else(|_| Err(BlobError::silent(FILES_READINESS_TIMEOUT)));
+    api.blobs.available.store(files.is_ok(), Relaxed);
+    if let Err(error) = &files {
+        tracing::warn!(%error, "the storage of files does not work");
+    }
     store.map_err(|_| StoreError::Unavailable("it did not answer within 2 seconds".into()))??;
-    blobs.map_err(|_| BlobError::silent(READINESS_TIMEOUT))??;
-    Ok(response::data(StatusCode::OK, &json!({ "status": "ready" })))
+    let files = if files.is_ok() { "ready" } else { "unavailable" };
+    Ok(response::data(StatusCode::OK, &json!({ "status": "ready", "files": files })))
 }

@@ -10,11 +10,11 @@ mod asset;
 mod deployment;
 mod generation;
 mod records;
-mod search;
 mod seed_key;
 mod session;
+#[cfg(feature = "webhooks")]
+pub(crate) mod webhook;
 
 pub use self::{
-    api_key::*, asset::*, deployment::*, generation::*, records::*, search::*, seed_key::*,
-    session::*,
+    api_key::*, asset::*, deployment::*, generation::*, records::*, seed_key::*, session::*,
 };

@@ -6,6 +6,7 @@
 pub(crate) mod local;
 pub(crate) mod media;
 pub(crate) mod queue;
+pub(crate) mod scene;
 pub(crate) mod submit;
 #[cfg(test)]
 mod tests;

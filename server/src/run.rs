@@ -1,5 +1,11 @@
 //! The program: reads the configuration, then serves until a signal, or runs one command.
 
+#[cfg(all(unix, feature = "folder"))]
+mod admin_socket;
+#[cfg(feature = "folder")]
+mod archive;
+#[cfg(feature = "folder")]
+mod backup;
 mod commands;
 mod health;
 mod log;
@@ -21,15 +27,16 @@ use tracing_subscriber::filter::LevelFilter;
 
 use self::ready::ReadyLine;
 use self::signals::signals;
-use self::socket::bind;
+use self::socket::{Bound, bind};
 use crate::api::openapi;
 use crate::blobs::setting::BlobSetting;
-use crate::config::{CliCommand, Config, ConfigError, command_line};
+use crate::config::{CliCommand, Config, ConfigError, DataPlace, command_line};
 use crate::domain::{BASE_PATH, GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
-use crate::program;
+use crate::program::{self, DatabaseAway};
 use crate::serve::metrics::{Metrics, serve_metrics};
 use crate::start::{Service, SignInLinks};
+use crate::store::Cause;
 
 /// Requests in flight were cut off at the end of the drain timeout.
 const EXIT_CUT_OFF: u8 = 1;
@@ -37,6 +44,8 @@ const EXIT_CUT_OFF: u8 = 1;
 const EXIT_PRECONDITION: u8 = 1;
 /// The flags, the environment or the machine prevent the start.
 const EXIT_FAILURE: u8 = 2;
+/// The database was not available, and may be later.
+const EXIT_DATABASE_AWAY: u8 = 3;
 /// A second signal ended the program; what shells report for an interrupted program.
 const EXIT_SECOND_SIGNAL: u8 = 130;
 
@@ -46,6 +55,13 @@ struct Failure(u8, String);
 impl From<String> for Failure {
     fn from(problem: String) -> Self {
         Self(EXIT_FAILURE, problem)
+    }
+}
+
+impl From<Cause> for Failure {
+    fn from(error: Cause) -> Self {
+        let code = if error.is::<DatabaseAway>() { EXIT_DATABASE_AWAY } else { EXIT_FAILURE };
+        Self(code, error_chain(&*error))
     }
 }
 
@@ -117,15 +133,20 @@ fn block_on(program: impl Future<Output = Result<ExitCode, Failure>>) -> Result<
 
 async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     let signals = signals().map_err(|error| format!("signals cannot be received: {error}"))?;
-    let (mut stop_signals, link_signals) = (pin!(signals.0), signals.1);
-    let (settings, limits) = (&config.settings, config.limits().within_descriptors());
+    let mut stop_signals = pin!(signals);
+    let (settings, mut limits) = (&config.settings, config.limits().within_descriptors());
     let json = settings.json;
-    let (address, listen) = bind(&config, "listen", &settings.listen).await?;
+    let Bound { address, listen, file } = bind(&config, "listen", &settings.listen).await?;
+    if file.is_some() {
+        // Those of its clients have one address.
+        limits.connections_per_address.get_or_insert(0);
+    }
     let admin = match &settings.admin_listen {
         Some(address) => Some(bind(&config, "admin_listen", address).await?),
         None => None,
     };
     let files_in_memory = config.blobs == BlobSetting::Memory;
+    let folder = config.data_folder();
     // The port refuses connections until then: migrations may take long.
     let (service, metrics) = tokio::select! {
         service = Box::pin(open_service(config, address)) => service?,
@@ -134,30 +155,38 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
     };
-    let listener = listen()?;
-    if let (Some((address, listen)), Some(metrics)) = (admin, metrics) {
+    let cannot = |error: io::Error| format!("the listener cannot begin: {error}");
+    let listener = listen().map_err(cannot)?;
+    if let (Some(Bound { address, listen, .. }), Some(metrics)) = (admin, metrics) {
         tracing::info!(address = address.to_string(), "serving metrics");
-        tokio::spawn(serve_metrics(listen()?, metrics));
+        tokio::spawn(serve_metrics(listen().map_err(cannot)?, metrics));
     }
     let has_pages = service.app.pages.is_some();
     let root = service.app.api.base_url.trim_end_matches(BASE_PATH);
     let dashboard_url = has_pages.then(|| format!("{root}/"));
     let with_link = has_pages && service.account_is_new;
     let sign_in_url = if with_link { sign_in_url(&service.sign_in).await } else { None };
+    #[cfg(all(unix, feature = "folder"))]
+    if let Some(folder) = &folder
+        && let Err(error) = admin_socket::serve(folder, service.app.api.store.clone())
+    {
+        let folder = &*folder.to_string_lossy();
+        tracing::warn!(%error, folder, "commands cannot reach this server while it runs");
+    }
     let ready_line = ReadyLine {
         base_url: &service.app.api.base_url,
         api_key: service.generated_key.as_ref().map(GeneratedKey::expose),
         dashboard_url: dashboard_url.as_deref(),
         sign_in_url: sign_in_url.as_deref(),
         store: service.app.api.store.name(),
+        folder: folder.as_deref(),
         pid: std::process::id(),
         files_in_memory,
+        socket: file.as_ref().map(|file| &*file.path),
     };
     if let Err(error) = ready_line.print(json) {
         tracing::warn!(%error, "the ready line could not be written");
     }
-    let links = service.sign_in.clone();
-    tokio::spawn(link_signals.for_each(move |()| print_sign_in_link(links.clone(), json)));
 
     let stop = CancellationToken::new();
     let stopping = async {
@@ -186,7 +215,7 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
 async fn open_service(
     config: Config,
     local: SocketAddr,
-) -> Result<(Service, Option<Arc<Metrics>>), String> {
+) -> Result<(Service, Option<Arc<Metrics>>), Failure> {
     let settings = &config.settings;
     let public = settings.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(local));
     if settings.public_url.is_none() && !local.ip().is_loopback() {
@@ -197,12 +226,11 @@ async fn open_service(
              to the address that clients and browsers open"
         );
     }
-    if config.has_database() && config.blobs == BlobSetting::Memory {
-        tracing::warn!(
-            "files are in memory and will be lost at the next stop, unlike the database"
-        );
+    if config.data != Some(DataPlace::Memory) && config.blobs == BlobSetting::Memory {
+        tracing::warn!("files are in memory and will be lost at the next stop, unlike the data");
     }
-    program::start(config, public).await.map_err(|error| error_chain(&*error))
+    let start = async || program::start(&config, &public).await;
+    Ok(program::with_database(&config, start).await?)
 }
 
 /// A new sign-in link. A failure is logged: the server works without.
@@ -211,18 +239,4 @@ async fn sign_in_url(links: &SignInLinks) -> Option<String> {
         tracing::warn!(error = error_chain(&error), "no sign-in link could be made");
         None
     })
-}
-
-/// Prints a new sign-in link.
-async fn print_sign_in_link(links: SignInLinks, json: bool) {
-    let Some(url) = sign_in_url(&links).await else {
-        return tracing::warn!("there is no sign-in link: `promptarium-server sign-in` makes one");
-    };
-    let line = match json {
-        true => format!("{}\n", serde_json::json!({ "sign_in_url": url })),
-        false => format!("Sign in once, within 15 minutes:\n  {url}\n"),
-    };
-    if let Err(error) = print(&line) {
-        tracing::warn!(%error, "the sign-in link could not be written");
-    }
 }

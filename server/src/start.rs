@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use tokio::net::TcpListener;
+use futures::future::join_all;
+use http::Extensions;
+use tokio_util::sync::CancellationToken;
 
 use crate::api::openapi::{self, Document};
 use crate::api::route::{Middleware, Pages, Route};
@@ -15,7 +17,7 @@ use crate::clock::Clock;
 use crate::domain::{
     GeneratedKey, ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, SigningKey, Vendor,
 };
-use crate::generate::local::{LocalProvider, PAINTERS};
+use crate::generate::local::{LocalProvider, PAINTERS, Paint};
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker::output::large_outputs;
@@ -25,7 +27,7 @@ use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::limits::MEMORY_BUDGET_MIB;
 use crate::quota::Quota;
-use crate::serve::listener::{ListenerLimits, ListenerQuotas, serve};
+use crate::serve::listener::{Listener, ListenerLimits, ListenerQuotas, serve};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::memory::MemoryStore;
@@ -70,15 +72,23 @@ pub(crate) struct ServiceParts {
     pub(crate) clock: Clock,
     /// Of generations.
     pub(crate) provider: Option<Arc<dyn Provider>>,
+    /// What the provider paints that needs no outside service.
+    pub(crate) paint: Option<Paint>,
     /// The store of files.
     pub(crate) blobs: Option<Blobs>,
-    /// Routes beside those of the API.
+    /// Routes beside those of the API, or in their place.
     pub(crate) routes: Vec<Route>,
     /// How pages fail, if there are pages.
     pub(crate) pages: Option<Pages>,
+    /// Makes what handlers of these routes share.
+    pub(crate) extensions: Option<fn() -> Extensions>,
     /// What happens around each request.
     pub(crate) middleware: Option<Arc<dyn Middleware>>,
+    /// Adds what other handlers need, and starts other workers.
+    pub(crate) extend: Option<Extend>,
 }
+
+pub(crate) type Extend = Arc<dyn Fn(&mut Api) -> Result<Option<WorkerPool>, Cause> + Send + Sync>;
 
 /// A running service without a listener.
 pub struct Service {
@@ -96,7 +106,7 @@ pub struct Service {
     pub(crate) listener: ListenerQuotas,
     pub(crate) submitter: Submitter,
     pub(crate) worker: Worker,
-    workers: WorkerPool,
+    workers: Vec<WorkerPool>,
 }
 
 impl Service {
@@ -104,7 +114,7 @@ impl Service {
     /// connections were cut.
     pub(crate) async fn serve(
         self,
-        listener: TcpListener,
+        listener: Listener,
         limits: ListenerLimits,
         stop: impl Future<Output = ()>,
     ) -> usize {
@@ -124,7 +134,8 @@ impl Service {
 
     /// Waits until submissions in progress are recorded and workers have released their jobs.
     pub async fn stop(self) {
-        tokio::join!(self.submitter.finish(), self.workers.stop());
+        let workers = join_all(self.workers.into_iter().map(WorkerPool::stop));
+        tokio::join!(self.submitter.finish(), workers);
     }
 }
 
@@ -200,7 +211,9 @@ pub(crate) async fn start(
         Some(given) => (given, None),
         None => {
             let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
-            (Arc::new(LocalProvider { clock, assets, blobs }), Some(PAINTERS.clone()))
+            let mut local = LocalProvider::new(clock, assets, blobs);
+            local.paint = parts.paint.unwrap_or(local.paint);
+            (Arc::new(local), Some(PAINTERS.clone()))
         }
     };
     let worker = Worker {
@@ -214,15 +227,17 @@ pub(crate) async fn start(
         large: large_outputs(),
         activity: Arc::default(),
     };
-    let [memory, public_memory, searches] = request_quotas(settings.memory_budget);
+    let [memory, public_memory] = request_quotas(settings.memory_budget);
     let listener = ListenerQuotas::default();
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = store.quotas();
-    quotas.extend([worker.large.clone(), public_memory.clone(), searches.clone()]);
+    quotas.extend([worker.large.clone(), public_memory.clone()]);
     quotas.push(listener.unread.clone());
     quotas.extend(painters.into_iter().chain(blobs.quota()));
-    let workers = WorkerPool::start(&worker);
-    let api = Api {
+    let draining = CancellationToken::new();
+    let mut workers = vec![WorkerPool::start(&worker, &draining)];
+    let site = Site { is_in_memory: store.name() == "memory", ..Site::new(&public) };
+    let mut api = Api {
         submitter: submitter.clone(),
         store,
         vendor: settings.vendor,
@@ -230,19 +245,21 @@ pub(crate) async fn start(
         cursors: Cursors::new(&signing_key),
         base_url: public.base_url().into(),
         slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
-        site: Site::new(&public),
+        site,
         clock,
         blobs,
         assets,
         memory,
         public_memory,
-        searches,
         middleware: parts.middleware.unwrap_or_else(|| Arc::new(())),
-        extensions: parts.pages.map(|pages| (pages.extensions)()).unwrap_or_default(),
-        draining: workers.drain(),
+        extensions: parts.extensions.map(|make| make()).unwrap_or_default(),
+        draining,
         openapi: Document::new(&openapi::document(Some(&public), &settings.model_namespace)),
     };
-    let routes = Routes::new([routes::table(), parts.routes].concat())?;
+    if let Some(extend) = parts.extend {
+        workers.extend(extend(&mut api)?);
+    }
+    let routes = Routes::new([parts.routes, routes::table()].concat())?;
     let app = Arc::new(ApiService { routes, api, pages: parts.pages });
     Ok(Service {
         app,

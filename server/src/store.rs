@@ -24,15 +24,20 @@ mod admin;
 pub(crate) mod contract_tests;
 #[cfg(test)]
 mod differential;
+#[cfg(feature = "folder")]
+pub(crate) mod folder;
 mod jobs;
 mod keys;
 pub(crate) mod memory;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
 mod prompts;
-pub(crate) mod search;
 pub(crate) mod time_budget;
 mod vaults;
+#[cfg(feature = "webhooks")]
+pub(crate) mod webhooks;
+
+use std::any::Any;
 
 use async_trait::async_trait;
 use promptarium::PromptId;
@@ -40,7 +45,7 @@ use promptarium::PromptId;
 #[cfg(doc)]
 use crate::domain::Caller;
 use crate::limits::LONG_WRITE_TIMEOUT;
-use crate::quota::Quota;
+use crate::quota::{OverQuota, Quota};
 
 pub use self::{admin::*, jobs::*, keys::*, prompts::*, vaults::*};
 /// For stores of tests, in other crates.
@@ -50,7 +55,8 @@ pub use crate::domain::*;
 /// Everything that the service persists except files.
 #[async_trait]
 pub trait Store:
-    PromptStore
+    Any
+    + PromptStore
     + SearchStore
     + VaultStore
     + MembershipStore
@@ -61,7 +67,7 @@ pub trait Store:
     + JobQueue
     + AdminStore
 {
-    /// A short name for logs and the ready line: `memory` or `postgres`.
+    /// A short name for logs and the ready line: `memory`, `folder` or `postgres`.
     fn name(&self) -> &'static str;
 
     /// Checks that the store can serve requests.
@@ -92,6 +98,8 @@ pub struct Gauge {
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+const DATA_FOLDER_FULL: &str = "the data folder has no space left";
 
 /// Why a store method failed. For callers, `http::error` has the texts.
 #[derive(Debug, thiserror::Error)]
@@ -125,9 +133,22 @@ pub enum StoreError {
     /// The database is unreachable or overloaded.
     #[error("the store is unavailable")]
     Unavailable(#[source] Cause),
+    /// It takes reads, but nothing new until somebody makes space.
+    #[error("the store has no space left")]
+    Full(#[source] Cause),
+    /// Too much of it is in use at the moment.
+    #[error(transparent)]
+    Busy(OverQuota),
     /// The database broke off or fell silent. It is unknown whether the change was made.
     #[error("the store did not confirm a change")]
     OutcomeUnknown(#[source] Cause),
+    /// The change could not be written to the data folder, and is undone.
+    #[error("{}", if *is_full { DATA_FOLDER_FULL } else { "the data folder cannot be written" })]
+    NotKept {
+        is_full: bool,
+        #[source]
+        cause: Cause,
+    },
     /// Another attempt would fail too.
     #[error(
         "the vault has too many prompts: this would take longer than {} seconds; nothing was \
@@ -151,6 +172,14 @@ pub enum StoreError {
     TooManyImages,
     #[error("a different key with this public id exists")]
     KeyTaken,
+}
+
+impl StoreError {
+    /// Whether another attempt may succeed in a while.
+    pub(crate) fn is_temporary(&self) -> bool {
+        use StoreError as E;
+        matches!(self, E::Unavailable(_) | E::Full(_) | E::Busy(_) | E::OutcomeUnknown(_))
+    }
 }
 
 /// The traits of all resources, for tests that work with a concrete store.

@@ -21,8 +21,11 @@ pub(crate) mod routes;
 mod sessions;
 mod site;
 mod uploads;
+mod variables;
 mod vaults;
 mod visit;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 
 use http::header::REFERER;
 use http::request::Parts;
@@ -45,7 +48,7 @@ use crate::http::headers::sole;
 use crate::http::response::{self, Response};
 use crate::store::StoreError;
 
-pub(crate) const PAGES: Pages = Pages { or_sign_in, asks_for_page, extensions, failure };
+pub(crate) const PAGES: Pages = Pages { or_sign_in, asks_for_page, failure };
 
 /// Without a session, or with a key in its place, a page of the dashboard leads to the sign-in, and
 /// that back to the page, or to the page of the form that was sent.
@@ -68,10 +71,9 @@ fn or_sign_in(site: &Site, parts: &Parts, outcome: HandlerResult) -> HandlerResu
     }
 }
 
-fn extensions() -> Extensions {
-    let mut extensions = Extensions::new();
+/// What the pages of one server share.
+pub(crate) fn share(extensions: &mut Extensions) {
     extensions.insert(Replays::new(Cache::new(4_096)));
-    extensions
 }
 
 /// A page to return to, without the root of the site. A text that a browser could take for an address

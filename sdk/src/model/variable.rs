@@ -34,6 +34,22 @@ impl Variable {
         variables
     }
 
+    /// The text in pieces, in order: each is a variable with its braces, or other text.
+    ///
+    /// ```
+    /// use promptarium::Variable;
+    ///
+    /// let pieces: Vec<_> = Variable::split("About {{topic}}").collect();
+    /// assert_eq!(pieces, [("About ", false), ("{{topic}}", true)]);
+    /// ```
+    pub fn split(text: &str) -> impl Iterator<Item = (&str, bool)> {
+        let pieces = pieces(text).map(|piece| match piece {
+            Piece::Text(text) => (text, false),
+            Piece::Variable { whole, .. } => (whole, true),
+        });
+        pieces.filter(|(text, _)| !text.is_empty())
+    }
+
     /// The text with these values in the place of its variables. One without a value gets its
     /// default, or stays as it is. Variables within a value are not replaced.
     pub fn fill<V: AsRef<str>>(text: &str, value: impl Fn(&str) -> Option<V>) -> String {
@@ -52,7 +68,7 @@ impl Variable {
             let first = first.and_then(|variable| variable.default.as_deref());
             match value.as_ref().map(AsRef::as_ref).or(default).or(first) {
                 Some(value) => filled.push_str(value),
-                None => filled.extend(["{{", whole, "}}"]),
+                None => filled.push_str(whole),
             }
         }
         filled
@@ -92,7 +108,7 @@ impl Prompt {
 
 enum Piece<'a> {
     Text(&'a str),
-    /// `whole` is what is between the braces.
+    /// `whole` has its braces.
     Variable {
         name: &'a str,
         default: Option<&'a str>,
@@ -104,15 +120,17 @@ enum Piece<'a> {
 fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = Some(text);
     let pieces = std::iter::from_fn(move || {
-        let Some((head, tail)) = rest?.split_once("}}") else {
+        let all = rest?;
+        let Some((head, tail)) = all.split_once("}}") else {
             return rest.take().map(|last| [Piece::Text(last), Piece::Text("")]);
         };
         rest = Some(tail);
-        let variable = head.rsplit_once("{{").and_then(|(before, whole)| {
-            let (name, default) = match whole.split_once('|') {
+        let variable = head.rsplit_once("{{").and_then(|(before, inner)| {
+            let (name, default) = match inner.split_once('|') {
                 Some((name, default)) => (name.trim(), Some(default.trim())),
-                None => (whole.trim(), None),
+                None => (inner.trim(), None),
             };
+            let whole = &all[before.len()..head.len() + "}}".len()];
             is_name(name).then_some([Piece::Text(before), Piece::Variable { name, default, whole }])
         });
         Some(variable.unwrap_or([Piece::Text(head), Piece::Text("}}")]))

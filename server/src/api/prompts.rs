@@ -9,11 +9,11 @@ use serde_json::json;
 use super::{Api, HandlerResult, Request};
 use crate::blobs::asset_url::Assets;
 use crate::domain::{
-    Caller, FoundPrompts, ImageRef, NewPrompt, Place, PromptInputs, PromptKind, PromptPage,
-    PromptPatch, PromptQuery, PromptSearch, Words,
+    Caller, ImageRef, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
+    SharedPrompt,
 };
 use crate::http::cursor::{Cursors, Listing};
-use crate::http::error::MODEL_REQUIRED;
+use crate::http::error::{ApiError, MODEL_REQUIRED};
 use crate::http::response;
 use crate::http::validate::{
     Field, FieldError, Form, absolute_url, id, integer, list as list_of, model_id, one_of,
@@ -33,57 +33,64 @@ pub(crate) const FIELDS: &[&str] = &[
 ];
 
 pub(crate) const SAVE_FIELDS: &[&str] = &["vaultId"];
-pub(crate) const QUERY: &[&str] = &["limit", "cursor", "vaultId", "type", "q"];
+pub(crate) const QUERY: &[&str] = &["limit", "cursor", "vaultId", "type"];
 
-/// `GET /prompts` (PG-01 to PG-09, PR-13 to PR-18, S-84).
+/// What a request for the list asks for.
+pub(crate) struct ListRequest<'a> {
+    pub(crate) listing: Listing<'a>,
+    pub(crate) query: PromptQuery,
+}
+
+impl<'a> ListRequest<'a> {
+    /// Reads the query, in which the list is searched for a text or not.
+    pub(crate) fn read(
+        mut form: Form<'_>,
+        api: &Api,
+        caller: &Caller,
+        search: Option<&'a str>,
+    ) -> Result<Self, ApiError> {
+        let limit = form.optional("limit", integer(limits::PAGE_SIZE));
+        let vault = form.optional("vaultId", id::<VaultId>);
+        let kind = form.optional("type", one_of(PromptKind::ALL));
+        let listing = Listing { account: caller.account, vault, kind, search };
+        // A cursor is signed for its filters. If they are not valid, only its form can be checked.
+        let filters_are_valid = form.is_clean();
+        let after = form.optional("cursor", |cursor| {
+            let position = api.cursors.read(&listing, cursor.raw());
+            let is_unknown = !filters_are_valid && Cursors::has_form(cursor.raw());
+            let position = position.or(is_unknown.then_some(PromptId::new(0)));
+            let refused = "must be the nextCursor of a page with the same vaultId, type and q";
+            position.ok_or_else(|| refused.to_owned())
+        });
+        form.finish()?;
+        let limit = limit.unwrap_or(limits::PAGE_SIZE_DEFAULT) as usize;
+        Ok(Self { listing, query: PromptQuery { vault, kind, after, limit } })
+    }
+}
+
+/// `GET /prompts` (PG-01 to PG-09, PR-13 to PR-18).
 pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
-    let mut form = query_fields(request.parts.uri.query(), QUERY);
-    let limit = form.optional("limit", integer(limits::PAGE_SIZE));
-    let vault = form.optional("vaultId", id::<VaultId>);
-    let kind = form.optional("type", one_of(PromptKind::ALL));
-    let q = form.optional("q", search_text);
-    let (search, words) = q.as_ref().map(|(text, words)| (&**text, words)).unzip();
-    let listing = Listing { account: caller.account, vault, kind, search };
-    // A cursor is signed for its filters. If they are not valid, only its form can be checked.
-    let filters_are_valid = form.is_clean();
-    let after = form.optional("cursor", |cursor| match api.cursors.read(&listing, cursor.raw()) {
-        Some(position) => Ok(position),
-        None if !filters_are_valid && Cursors::has_form(cursor.raw()) => Ok(PromptId::new(0)),
-        None => {
-            Err("must be the nextCursor of a page with the same vaultId, type and q".to_owned())
-        }
-    });
-    form.finish()?;
+    let form = query_fields(request.parts.uri.query(), QUERY);
+    let ListRequest { listing, query } = ListRequest::read(form, api, caller, None)?;
+    let PromptPage { prompts, more } = api.store.list_prompts(caller, query).await?;
+    let next = prompts.last().filter(|_| more).map(|last| last.id);
+    page(api, &request, &listing, prompts, next)
+}
 
-    let limit = limit.unwrap_or(limits::PAGE_SIZE_DEFAULT) as usize;
-    let (prompts, next) = match words {
-        Some(words) => {
-            let (words, place) = (Some(words.clone()), vault.map_or(Place::Anywhere, Place::Vault));
-            let search = PromptSearch { words, place, kind, after, limit };
-            let FoundPrompts { prompts, next, .. } = api.search(caller, &search).await?;
-            (prompts, next)
-        }
-        None => {
-            let query = PromptQuery { vault, kind, after, limit };
-            let PromptPage { prompts, more } = api.store.list_prompts(caller, query).await?;
-            let next = prompts.last().filter(|_| more).map(|last| last.id);
-            (prompts, next)
-        }
-    };
-    let next = next.map(|next| api.cursors.write(&listing, next));
+/// The response with these prompts, and a cursor that goes on after `next`.
+pub(crate) fn page(
+    api: &Api,
+    request: &Request<'_>,
+    listing: &Listing<'_>,
+    prompts: Vec<SharedPrompt>,
+    next: Option<PromptId>,
+) -> HandlerResult {
+    let next = next.map(|next| api.cursors.write(listing, next));
     // The response has more bytes than this. If the budget has no memory for them, writing it would
     // be in vain.
     drop(request.memory.reserve(prompts.iter().map(|prompt| prompt.text.len()).sum())?);
     let prompts: Vec<_> = prompts.into_iter().map(|prompt| api.view(prompt)).collect();
     Ok(response::page(&prompts, next.as_deref()))
-}
-
-/// What to search for, with the text as it was sent (S-84).
-pub(crate) fn search_text(field: &Field<'_>) -> Result<(Arc<str>, Arc<Words>), FieldError> {
-    let text = text(0..=limits::PROMPT_SEARCH_CHARS_MAX)(field)?;
-    let words = Words::parse(&text);
-    let words = words.ok_or("must have a character that can be seen")?;
-    Ok((text, Arc::new(words)))
 }
 
 /// `POST /prompts` (PR-19 to PR-29).

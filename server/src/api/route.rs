@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use http::request::Parts;
-use http::{Extensions, HeaderName, HeaderValue, Method};
+use http::{HeaderName, HeaderValue, Method};
 
 use super::{Api, HandlerResult, Request};
 use crate::domain::{Caller, SessionRecord};
@@ -57,8 +57,6 @@ pub struct Pages {
     pub(crate) or_sign_in: fn(&Site, &Parts, HandlerResult) -> HandlerResult,
     /// Whether the failure of a request without a route is a page.
     pub(crate) asks_for_page: fn(&Parts) -> bool,
-    /// Makes what the pages of one server share.
-    pub(crate) extensions: fn() -> Extensions,
     /// The page of a failure, with the session of the reader and the id of the request.
     pub(crate) failure: fn(Problem, &Site, Option<&SessionRecord>, &str) -> Response,
 }

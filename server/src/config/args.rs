@@ -11,9 +11,11 @@ use tracing_subscriber::filter::Targets;
 use super::commands::AdminCommand;
 #[cfg(feature = "postgres")]
 use super::values::database_url;
+#[cfg(feature = "folder")]
+use super::values::{DataPlace, data_place};
 use super::values::{
-    LogFormat, ProviderKind, address, boolean, integer, log_filter, model_field, model_namespace,
-    seconds, signing_key, vendor,
+    LogFormat, ProviderKind, address, boolean, delay, integer, listen, log_filter, mode,
+    model_field, model_namespace, seconds, signing_key, vendor,
 };
 use crate::blobs::setting::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
@@ -30,7 +32,7 @@ use crate::store::postgres::{DatabaseUrl, Migration};
 /// The groups of the help, by their first setting.
 const GROUPS: [(&str, &str); 7] = [
     ("listen", "Server"),
-    ("database_url", "Database"),
+    ("data", "Data"),
     ("blob_store", "Files"),
     ("provider", "Provider of generations"),
     ("max_connections", "Limits"),
@@ -39,12 +41,13 @@ const GROUPS: [(&str, &str); 7] = [
 ];
 
 /// What `-h` shows.
-const EVERYDAY: &str = "listen public_url seed_key database_url blob_store provider provider_url \
+const EVERYDAY: &str = "listen public_url seed_key data database_url blob_store provider provider_url \
                         provider_key log admin_listen";
 
 const EXAMPLES: &str = "\
 Examples:
   promptarium-server --listen 0.0.0.0:8080 --public-url http://192.168.1.5:8080
+  promptarium-server --data /srv/promptarium
   PROMPTARIUM_DATABASE_URL=postgres://localhost/promptarium promptarium-server
   promptarium-server sign-in alice
   promptarium-server key create --account alice --name laptop
@@ -86,9 +89,13 @@ pub(crate) enum CliCommand {
 /// is `PROMPTARIUM_SOME_FLAG`.
 #[derive(Args)]
 pub(crate) struct Settings {
-    /// Address to listen on. Port 0 picks a free port; a port alone listens on 127.0.0.1.
-    #[arg(long, value_name = "HOST:PORT", value_parser = address, default_value = "127.0.0.1:8080")]
+    /// Address to listen on. Port 0 picks a free port; a port alone listens on 127.0.0.1; unix:PATH is a
+    /// Unix socket, for a proxy on the same machine.
+    #[arg(long, value_name = "HOST:PORT", value_parser = listen, default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
+    /// Permissions of a Unix socket.
+    #[arg(long, value_name = "MODE", value_parser = mode, default_value = "660")]
+    pub(crate) listen_mode: u32,
     /// URL under which clients and browsers reach the server, without /api/v1. Its path is a prefix
     /// that a proxy removes. Default: the listener's.
     #[arg(long, value_name = "URL", value_parser = PublicUrl::parse)]
@@ -107,7 +114,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "KEY=ACCOUNT[:SCOPE,…]")]
     pub(crate) seed_key: Vec<String>,
     /// Secret that signs cursors and upload URLs, at least 32 characters. Default: a random one,
-    /// stored in the database if there is one.
+    /// stored with the data.
     #[arg(long, value_name = "SECRET", value_parser = signing_key, allow_hyphen_values = true)]
     pub(crate) signing_key: Option<SigningKey>,
     /// Print the ready line, or the result of a command, as one line of JSON on stdout.
@@ -115,7 +122,12 @@ pub(crate) struct Settings {
     #[arg(action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "true")]
     pub(crate) json: bool,
-    /// PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME. Default: all data is in memory.
+    /// Folder with all data, or memory:, where they are lost at the stop. Default without
+    /// --database-url: ./promptarium-data.
+    #[cfg(feature = "folder")]
+    #[arg(long, value_name = "DIR|memory:", value_parser = data_place)]
+    pub(crate) data: Option<DataPlace>,
+    /// PostgreSQL database in place of --data, postgres://USER:PASSWORD@HOST/NAME.
     #[cfg(feature = "postgres")]
     #[arg(long, value_name = "URL", value_parser = database_url)]
     pub(crate) database_url: Option<DatabaseUrl>,
@@ -123,12 +135,15 @@ pub(crate) struct Settings {
     #[cfg(feature = "postgres")]
     #[arg(long, value_name = "auto|off", default_value = "auto")]
     pub(crate) migrate: Migration,
+    /// How long a start waits for a database that is away, frozen or full.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds::<0>)]
+    pub(crate) database_wait: Duration,
     /// Most connections to the database. Default: 16, or pool_max_conns in the URL.
     #[cfg(feature = "postgres")]
     #[arg(long, value_name = "NUMBER", value_parser = integer::<DATABASE_CONNECTIONS_MIN, 10_000>)]
     pub(crate) database_pool: Option<usize>,
     /// Store of uploaded and generated files: memory:, file:PATH or s3://BUCKET/PREFIX.
-    /// Default: memory:, or file:./data/blobs with a database.
+    /// Default: the folder blobs in --data, or file:./data/blobs with a database.
     #[arg(long, value_name = "STORE", value_parser = BlobSetting::parse)]
     pub(crate) blob_store: Option<BlobSetting>,
     /// Provider of generations: the server itself (local), or a service that speaks the fal.ai
@@ -171,6 +186,18 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "MIB", value_parser = integer::<1, 65_536>)]
     #[arg(default_value_t = OUTPUT_MAX_MIB)]
     pub(crate) output_max_mib: usize,
+    /// Allow webhooks at private addresses, and without TLS.
+    #[cfg(feature = "webhooks")]
+    #[arg(long, value_name = "true|false", default_value = "false", value_parser = boolean)]
+    #[arg(action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "true")]
+    pub(crate) allow_private_webhooks: bool,
+    /// Seconds before the first attempt to deliver an event to a webhook, and after each that failed.
+    #[cfg(feature = "webhooks")]
+    #[arg(long, value_name = "SECONDS,…", value_delimiter = ',')]
+    #[arg(default_value = "0,5,300,1800,7200,18000,36000,50400,72000,86400")]
+    #[arg(value_parser = delay)]
+    pub(crate) webhook_delays: Vec<f64>,
     /// Most client connections at once; further ones wait.
     #[arg(long, value_name = "NUMBER", default_value_t = CONNECTIONS_MAX, value_parser = integer::<1, 1_000_000>)]
     pub(crate) max_connections: usize,

@@ -9,6 +9,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 use rand::distr::{Alphanumeric, SampleString};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// Prefix of every generated public id: the version of the format.
@@ -23,7 +24,9 @@ const BASE32: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// Id of an account inside the service; never on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct AccountId(pub i64);
 
 /// The name of an account, which fits into a seed key.
@@ -36,7 +39,7 @@ pub(crate) fn account_name(text: &str) -> Result<String, &'static str> {
 }
 
 /// Id of an API key inside the service; never on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct KeyId(pub i64);
 
 /// The authenticated caller of a request.
@@ -50,7 +53,7 @@ pub struct Caller {
 }
 
 /// Scopes of a key. Reading needs none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Scopes {
     pub prompts_write: bool,
 }
@@ -100,7 +103,7 @@ impl NewKey {
 }
 
 /// A stored key.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyRecord {
     pub id: KeyId,
     pub account: AccountId,

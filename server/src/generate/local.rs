@@ -1,4 +1,4 @@
-//! The provider that needs no outside service: it paints waves of colour.
+//! The provider that needs no outside service: it paints.
 //!
 //! Model, prompt and `parameters.seed` decide the picture. Every name under `local/` is a model.
 //! Three are for tests: `local/slow` takes 3 seconds, or `parameters.seconds`; `local/fail` accepts
@@ -50,15 +50,48 @@ const INPUT_MEMORY_MAX: u64 = 256 << 20;
 pub(crate) static PAINTERS: LazyLock<Quota> =
     LazyLock::new(|| Quota::new("painters", "the processors", LOCAL_PAINTERS, LOCAL_PAINTERS));
 
+/// Red, green and blue, from 0 to 1.
+pub(crate) type Colour = [f32; 3];
+
+/// A place in a picture.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    /// From the left and from the top, in units of the height.
+    pub(crate) at: (f32, f32),
+    /// The width in these units, and the size of a pixel.
+    pub(crate) wide: f32,
+    pub(crate) pixel: f32,
+    /// From 0 to 1, and 1 is 0 again.
+    pub(crate) moment: f32,
+}
+
+/// The colour at each place of the picture for a text, varied by a digest.
+pub(crate) type Paint = fn(&str, [u8; 32]) -> Box<dyn Fn(Place) -> Colour>;
+
+/// Waves of three colours.
+fn waves(_: &str, digest: [u8; 32]) -> Box<dyn Fn(Place) -> Colour> {
+    let tints = [0, 1, 2, 3].map(|at| f32::from(digest[at]) / 255.0);
+    Box::new(move |Place { at: (x, y), moment, .. }| {
+        let wave = (TAU * (3.0 * x + tints[3] + moment)).sin() / 8.0;
+        [0, 1, 2].map(|at| 0.5 + 0.5 * (TAU * (0.4 * (y + wave) + tints[at])).cos())
+    })
+}
+
 /// Input images count if they are assets of this service; nothing is fetched from elsewhere.
 #[derive(Clone)]
 pub(crate) struct LocalProvider {
     pub(crate) clock: Clock,
     pub(crate) assets: Assets,
     pub(crate) blobs: Blobs,
+    pub(crate) paint: Paint,
 }
 
 impl LocalProvider {
+    /// One that paints waves.
+    pub(crate) fn new(clock: Clock, assets: Assets, blobs: Blobs) -> Self {
+        Self { clock, assets, blobs, paint: waves }
+    }
+
     /// The input images that are assets of this service.
     fn inputs(&self, request: &GenerationRequest) -> Vec<AssetName> {
         let images = request.image_input.iter().chain(&request.image_inputs);
@@ -75,10 +108,10 @@ impl LocalProvider {
             let too_large = || PollError::Permanent(format!("the input image {name} is too large"));
             input = Some(Some(file).filter(|file| !file.is_empty()).ok_or_else(too_large)?);
         }
-        let request = request.clone();
+        let (paint, request) = (self.paint, request.clone());
         let painting = spawn_blocking(move || {
             let _permit = permit;
-            outputs(&request, input.as_ref())
+            outputs(paint, &request, input.as_ref())
         });
         let painted = painting.await.map_err(|error| PollError::transient(error.to_string()))?;
         let files = painted.map_err(PollError::Permanent)?;
@@ -153,12 +186,16 @@ fn size(request: &GenerationRequest) -> Result<(u32, u32), String> {
 
 /// Paints the outputs of a request over its first input image. The same request gives the same
 /// bytes. The error is a reason for a person.
-fn outputs(request: &GenerationRequest, input: Option<&Bytes>) -> Result<Vec<Bytes>, String> {
+fn outputs(
+    paint: Paint,
+    request: &GenerationRequest,
+    input: Option<&Bytes>,
+) -> Result<Vec<Bytes>, String> {
     let (width, height) = size(request)?;
     let base = input.map(|file| decoded(file, width, height)).transpose();
     let base = base.map_err(|error| format!("an input image cannot be read: {error}"))?;
     let output = |number| {
-        let moment = painting(request, number, base.as_ref(), (width, height));
+        let moment = painting(paint, request, number, base.as_ref(), (width, height));
         let mut file = Cursor::new(Vec::new());
         match request.kind {
             OutputKind::Image => moment(0.0).write_to(&mut file, ImageFormat::Png),
@@ -170,30 +207,25 @@ fn outputs(request: &GenerationRequest, input: Option<&Bytes>) -> Result<Vec<Byt
     (0..request.batch_count).map(output).collect()
 }
 
-/// The picture at each moment: from 0 to 1, and 1 is 0 again. Model, prompt, `parameters.seed`,
-/// which is any JSON value, and the number of the output decide its tints and waves.
+/// The picture at each moment. Model, prompt, `parameters.seed`, which is any JSON value, and the number
+/// of the output decide it.
 fn painting(
+    paint: Paint,
     request: &GenerationRequest,
     number: u32,
     base: Option<&GrayImage>,
     (width, height): (u32, u32),
 ) -> impl Fn(f32) -> RgbImage {
     let parts = json!([model(request), request.prompt, parameter(request, "seed"), number]);
-    let digest = <[u8; 32]>::from(Sha256::digest(parts.to_string()));
-    let [red, green, blue, waves @ ..] = digest.map(|byte| f32::from(byte) / 255.0);
-    let unit = width.min(height) as f32;
+    let colour = paint(&request.prompt, Sha256::digest(parts.to_string()).into());
+    let pixel = 1.0 / height as f32;
     move |moment| {
         RgbImage::from_fn(width, height, |x, y| {
-            let (x_units, y_units) = (x as f32 / unit, y as f32 / unit);
-            let wave = |(at, count): (usize, f32)| {
-                let count = count * (1.0 + waves[2 * at]);
-                (count * x_units + TAU * (waves[2 * at + 1] + moment)).sin() / count
-            };
-            let waves: f32 = [3.0, 8.0, 20.0].into_iter().enumerate().map(wave).sum();
             let light = base.map_or(255, |base| base.get_pixel(x, y).0[0]);
             let light = 0.2 + 0.8 * f32::from(light) / 255.0;
-            let part = |tint: f32| 0.5 + 0.5 * (TAU * (0.4 * (y_units + waves) + tint)).cos();
-            Rgb([red, green, blue].map(|tint| (255.0 * light * part(tint)) as u8))
+            let at = ((x as f32 + 0.5) * pixel, (y as f32 + 0.5) * pixel);
+            let colour = colour(Place { at, wide: width as f32 * pixel, pixel, moment });
+            Rgb(colour.map(|part| (255.0 * light * part.clamp(0.0, 1.0)) as u8))
         })
     }
 }

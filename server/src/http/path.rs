@@ -7,13 +7,16 @@ use percent_encoding::percent_decode_str;
 use promptarium::path;
 
 /// The text of a 404, by a part of the route's template.
-const NOT_FOUND: [(&str, &str); 8] = [
+const NOT_FOUND: [(&str, &str); 11] = [
+    ("{slug}", "nothing is shared at this address, or it is no longer shared"),
     ("{vaultPromptId}", "there is no such vault in this account, or no such prompt in it"),
     (path::VAULT_FORK, "there is no such vault, or its owner keeps it private"),
     ("{vaultId}", "there is no such vault in this account"),
     ("{promptId}", "there is no such prompt in this account"),
     ("{clientJobId}", "there is no generation of this clientJobId in this account"),
     ("{publicId}", "there is no API key of this public id in this account"),
+    ("{deliveryId}", "there is no such delivery, or no such webhook in this account"),
+    ("{webhookId}", "there is no such webhook in this account"),
     ("{sessionId}", "there is no such session in this account"),
     ("{name}", "there is nothing at this address, or nothing yet"),
 ];
@@ -29,7 +32,7 @@ impl RequestTarget {
     /// The target of a request; `template` is the path of its route.
     pub(crate) fn new(template: &str, method: &Method) -> Self {
         let named = NOT_FOUND.iter().find(|(part, _)| template.contains(part));
-        let not_found = named.map_or("there is no such thing in this account", |(_, text)| text);
+        let not_found = named.map_or("there is nothing at this address", |(_, text)| text);
         Self { not_found, writes: !matches!(*method, Method::GET | Method::HEAD) }
     }
 }

@@ -74,11 +74,14 @@ const ALL_METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 pub struct Routes(Router<Vec<Route>>);
 
 impl Routes {
-    /// Prepares a table for lookup.
+    /// Prepares a table for lookup. Of rows of one path and method the first counts.
     pub fn new(table: Vec<Route>) -> Result<Self, matchit::InsertError> {
         let mut paths = BTreeMap::<String, Vec<Route>>::new();
         for route in table {
-            paths.entry(route.template()).or_default().push(route);
+            let same_path = paths.entry(route.template()).or_default();
+            if same_path.iter().all(|other| other.method != route.method) {
+                same_path.push(route);
+            }
         }
         let mut router = Router::new();
         paths.into_iter().try_for_each(|(path, routes)| router.insert(path, routes))?;

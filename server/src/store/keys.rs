@@ -2,14 +2,14 @@
 //! the API.
 
 use async_trait::async_trait;
-use promptarium::VaultId;
+use promptarium::{PromptId, VaultId};
 
 use super::Result;
 #[cfg(doc)]
 use super::StoreError;
 use crate::domain::{
     AccountData, AccountId, Caller, KeyId, KeyRecord, ListedPrompt, NewKey, SessionRecord,
-    VaultRecord,
+    SharedPrompt, VaultRecord,
 };
 
 /// API keys, and the accounts that are created with them.
@@ -110,6 +110,14 @@ pub trait AccountStore: Send + Sync + 'static {
 
     /// The public or unlisted vault with this slug of the account with this name, for anybody.
     async fn shared_vault(&self, account: &str, slug: &str) -> Result<(AccountId, VaultRecord)>;
+
+    /// A prompt of a vault. It checks no caller and no visibility: the request has just read the vault.
+    async fn shared_prompt(
+        &self,
+        account: AccountId,
+        vault: VaultId,
+        prompt: PromptId,
+    ) -> Result<SharedPrompt>;
 
     /// A part of the contents of a vault, in display order. It checks no caller and no visibility:
     /// the request has just read the vault.

@@ -1,5 +1,7 @@
 //! Prompts, and what searches read of them.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
@@ -7,8 +9,7 @@ use super::Result;
 #[cfg(doc)]
 use super::StoreError;
 use crate::domain::{
-    Caller, NewPrompt, Place, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
-    SharedPrompt, TextChunk,
+    Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery, SharedPrompt,
 };
 #[cfg(doc)]
 use crate::limits::SEARCH_CHUNK;
@@ -55,6 +56,37 @@ pub trait PromptStore: Send + Sync + 'static {
         id: PromptId,
         vault: VaultId,
     ) -> Result<SharedPrompt>;
+}
+
+/// Where a search looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Place {
+    #[default]
+    Anywhere,
+    /// In this vault, which must be the caller's.
+    Vault(VaultId),
+    /// In the prompts that are in no vault.
+    NoVault,
+}
+
+/// What a search reads of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptTexts {
+    pub id: PromptId,
+    pub title: Arc<str>,
+    pub text: Arc<str>,
+    pub platform: Option<Arc<str>>,
+}
+
+/// Prompts in listing order, as a search reads them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextChunk {
+    /// Those in the place of the search.
+    pub texts: Vec<PromptTexts>,
+    /// How many prompts were read for them.
+    pub read: usize,
+    /// The last prompt that was read, if more may follow.
+    pub next: Option<PromptId>,
 }
 
 /// What searches read, and what the dashboard counts.

@@ -17,7 +17,7 @@ use crate::http::response;
 use crate::http::validate::text;
 use crate::limits::product::IMPORT_BYTES_MAX;
 
-const DELETE: &str = "This cannot be undone. To confirm, type the name of the account.";
+const DELETE: &str = "This cannot be undone. Type the account name to confirm.";
 
 pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     page(&visit, &name_of(&visit), &Entered::default())
@@ -33,22 +33,21 @@ fn page(visit: &Visit<'_>, name: &Entered, import: &Entered) -> HandlerResult {
     let rename = Form { action: Some("account/name"), ..Form::new("Rename", vec![line]) };
     let file = Field::new(FILE, "File", Input::File("application/json,.json".to_owned()));
     let most = IMPORT_BYTES_MAX >> 20;
-    let help =
-        format!("An export of an account, at most {most} MiB. It is added to your own data.");
+    let help = format!("An exported JSON file, at most {most} MiB. It adds to what you have.");
     let file = file.required().help(help);
     let from_file = Form { action: Some("account/import"), ..Form::new("Import", vec![file]) };
     let content = html! {
         h2 { "Name" }
         (name.form(&visit.api.site, &rename))
         h2 { "Export" }
-        p { "All prompts and vaults as one JSON file, which refers to pictures and has none." }
-        p { a .button href=(visit.at("account/export")) download { "Download an export" } }
+        p { "Download all prompts and vaults as one JSON file. Pictures are linked, not included." }
+        p { a .button href=(visit.at("account/export")) download { "Export" } }
         h2 { "Import" }
         (import.form(&visit.api.site, &from_file))
         h2 { "Delete" }
-        p { "This deletes all prompts, vaults, jobs, keys and sessions of the account." }
+        p { "Deletes the account with all its prompts, vaults, jobs, keys and sessions." }
         (visit.ask("Delete the account", DELETE, "account/delete", &html! {
-            label for="confirm" { "Name of the account" }
+            label for="confirm" { "Account name" }
             input #confirm name="name" required autocomplete="off";
             " " button .danger { "Delete everything" }
         }))

@@ -39,12 +39,13 @@ pub(super) fn form(
             input type="hidden" name="from" value=(from);
             ul .(class) { @for entry in entries { (entry) } }
             div .toolbar.chosen {
-                label .choice hidden { input type="checkbox" data-all="id"; "All on this page" }
-                span .soft { "With the chosen:" }
+                label .choice hidden { input type="checkbox" data-all="id"; "Select all" }
+                span .soft data-count="id" { "Selected prompts:" }
                 @if !from.is_empty() { @for action in IN_VAULT { (button(action)) } }
                 @if !others.is_empty() {
                     label .unseen for="target" { "Vault to move or add to" }
                     select #target name="vaultId" {
+                        option value="" { "Choose a vault" }
                         @for (id, name) in others { option value=(id) dir="auto" { (name) } }
                     }
                     @if !from.is_empty() { (button(("move", "Move to vault"))) }
@@ -53,8 +54,8 @@ pub(super) fn form(
                 details .ask {
                     summary .button { "Delete" }
                     div .card {
-                        p { "Delete the chosen prompts? " (DELETE) }
-                        button .danger name="action" value="delete" { "Delete them" }
+                        p { "Delete the selected prompts? " (DELETE) }
+                        button .danger name="action" value="delete" { "Delete selected" }
                     }
                 }
             }
@@ -76,6 +77,9 @@ pub(crate) async fn apply(visit: Visit<'_>) -> HandlerResult {
     let too_many = || FieldErrors::of("id", format!("must be at most {CHOSEN_MAX} ids of prompts"));
     let prompts = prompts.ok_or_else(too_many)?;
     let Some(first) = prompts.first() else { return visit.done(back, "none-chosen") };
+    if ["add", "move"].contains(&action) && entered.all("vaultId").eq([""]) {
+        return visit.done(back, "no-vault");
+    }
     let mut form = form_fields(&visit.sent, &["vaultId", "from"]);
     if is_in_vault {
         form.require("from");

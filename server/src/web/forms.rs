@@ -56,7 +56,8 @@ pub(super) struct Field {
 pub(super) enum Input {
     Hidden,
     Line,
-    Suggested(Vec<String>),
+    /// These, or another text; see [`without_replaced`].
+    Choice(Vec<String>),
     Text(usize),
     Select(Choices),
     File(String),
@@ -187,14 +188,13 @@ impl Entered {
 
     fn field(&self, field: &Field) -> Markup {
         let Field { name, label, help, input, is_required } = field;
-        let (value, list) = (self.value(name), format!("{name}-list"));
+        let value = self.value(name);
         let error = self.problem.as_ref().and_then(|problem| problem.details.0.get(name));
         let (about, invalid) = (format!("{name}-about"), error.map(|_| "true"));
         let is_wide = matches!(input, Input::Text(_) | Input::Line | Input::File(_));
-        let (kind, accept, suggested) = match input {
-            Input::File(types) => (Some("file"), Some(types), None),
-            Input::Suggested(all) => (None, None, Some(all)),
-            _ => (None, None, None),
+        let (kind, accept) = match input {
+            Input::File(types) => (Some("file"), Some(types)),
+            _ => (None, None),
         };
         let control = match input {
             Input::Hidden => {
@@ -213,8 +213,26 @@ impl Entered {
                     (options(choices, value))
                 }
             },
+            Input::Choice(all) => {
+                let value =
+                    self.all(name).filter(|value| !value.is_empty()).last().unwrap_or_default();
+                let is_other = !value.is_empty() && all.iter().all(|known| known != value);
+                html! {
+                    select #(name) name=(name) aria-describedby=(about) aria-invalid=[invalid] {
+                        @if !is_required { option value="" {} }
+                        @for known in all { option dir="auto" selected[known == value] { (known) } }
+                        option value="" selected[is_other] { "Other…" }
+                    }
+                    details .other open[is_other] {
+                        summary { "Other" }
+                        input name=(name) dir="auto" autocomplete="off" spellcheck="false"
+                            aria-label={ "Other " (label.to_lowercase()) }
+                            value=[is_other.then_some(value)];
+                    }
+                }
+            }
             _ => html! {
-                input #(name) name=(name) type=[kind] accept=[accept] list=[suggested.map(|_| &list)]
+                input #(name) name=(name) type=[kind] accept=[accept]
                     dir="auto" value=(value) autocomplete="off" spellcheck="false"
                     required[*is_required] aria-describedby=(about) aria-invalid=[invalid];
             },
@@ -223,9 +241,6 @@ impl Entered {
             div .field.wide[is_wide] {
                 label for=(name) { (label) }
                 (control)
-                @if let Some(all) = suggested {
-                    datalist id=(list) { @for text in all { option dir="auto" value=(text); } }
-                }
                 div .about #(about) {
                     @if let Some(error) = error { p .error id={ (name) "-error" } { (label) " " (error) } }
                     @if !help.0.is_empty() { p .soft { (help) } }
@@ -233,6 +248,19 @@ impl Entered {
             }
         }
     }
+}
+
+/// A sent form without the choice that a typed text replaces: the last value of each of these counts.
+pub(super) fn without_replaced(sent: &[u8], names: &[&str]) -> Vec<u8> {
+    let all: Vec<_> = form_urlencoded::parse(sent).filter(|(_, value)| !value.is_empty()).collect();
+    let is_replaced = |at: usize, name: &str| {
+        names.contains(&name) && all[at + 1..].iter().any(|(other, _)| other == name)
+    };
+    let rest = all.iter().enumerate().filter(|(at, (name, _))| !is_replaced(*at, name));
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(rest.map(|(_, pair)| pair))
+        .finish()
+        .into_bytes()
 }
 
 pub(super) fn options(choices: &[(String, String)], chosen: &str) -> Markup {

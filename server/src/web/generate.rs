@@ -6,15 +6,18 @@ use promptarium::limits::{
 };
 use uuid::Uuid;
 
+use super::forms::without_replaced;
 use super::prelude::*;
 use super::prompts::{self, vault_field};
 use crate::api::generations::{FIELDS, new_job};
-use crate::domain::{JobRecord, JobState, NewJob};
+use crate::domain::{JobRecord, JobState, NewJob, OutputKind};
 use crate::generate::request_digest;
 use crate::generate::submit::SubmissionError;
 use crate::http::validate::{integer, text};
 use crate::store::StoreError;
 
+/// Fields with choices and a place for another text.
+pub(super) const CHOICES: [&str; 2] = ["modelId", "aspectRatio"];
 const RATIOS: [&str; 7] = ["1:1", "3:2", "2:3", "4:3", "3:4", "16:9", "9:16"];
 /// What the built-in provider paints with.
 const LOCAL_MODELS: [&str; 2] = ["local/plasma", "local/plasma-video"];
@@ -69,7 +72,8 @@ pub(crate) async fn show(mut visit: Visit<'_>) -> HandlerResult {
 fn job_of_form(visit: &Visit<'_>) -> Result<NewJob, FieldErrors> {
     let mut seed = form_fields(&visit.sent, &["seed"]);
     let given = seed.optional("seed", integer(0..=u32::MAX));
-    let mut form = form_fields(&visit.sent, FIELDS);
+    let sent = without_replaced(&visit.sent, &CHOICES);
+    let mut form = form_fields(&sent, FIELDS);
     // A form has no others, for which memory would have to be reserved.
     form.optional("parameters", |_| Ok(()));
     if let Err(FieldErrors(errors)) = seed.finish() {
@@ -112,14 +116,15 @@ fn values_of(visit: &Visit<'_>, job: &JobRecord) -> Entered {
     values
 }
 
-/// The models of the newest jobs, and those of this server.
+/// The models of the newest jobs, those of pictures first, and those of this server.
 async fn models(visit: &Visit<'_>) -> Result<Vec<String>, ApiError> {
-    let jobs = visit.store().jobs(&visit.caller, None, JOBS_MAX).await?;
-    let jobs = jobs.iter().filter(|job| !matches!(job.state, JobState::Failed(..)));
+    let mut jobs = visit.store().jobs(&visit.caller, None, JOBS_MAX).await?;
+    jobs.retain(|job| !matches!(job.state, JobState::Failed(..)));
+    jobs.sort_by_key(|job| job.request.kind != OutputKind::Image);
     let is_local = &*visit.api.model_namespace == "local";
     let own = LOCAL_MODELS.into_iter().filter(|_| is_local);
     let mut models = Vec::new();
-    for model in jobs.map(|job| &*job.request.model_id).chain(own) {
+    for model in jobs.iter().map(|job| &*job.request.model_id).chain(own) {
         if models.iter().all(|known| known != model) {
             models.push(model.to_owned());
         }
@@ -128,11 +133,11 @@ async fn models(visit: &Visit<'_>) -> Result<Vec<String>, ApiError> {
 }
 
 pub(super) async fn model(visit: &Visit<'_>) -> Result<Field, ApiError> {
-    Ok(Field::new("modelId", "Model", Input::Suggested(models(visit).await?)))
+    Ok(Field::new("modelId", "Model", Input::Choice(models(visit).await?)))
 }
 
 pub(super) fn ratio() -> Field {
-    Field::new("aspectRatio", "Aspect ratio", Input::Suggested(RATIOS.map(str::to_owned).into()))
+    Field::new("aspectRatio", "Aspect ratio", Input::Choice(RATIOS.map(str::to_owned).into()))
 }
 
 /// The form, with some fields behind a line that opens them. A new one has the model of the last job,
@@ -148,16 +153,17 @@ pub(super) async fn form(visit: &Visit<'_>, mut entered: Entered) -> Result<Mark
         Field::hidden("clientJobId"),
         Field::hidden("imageInput"),
         Field::new("prompt", "Prompt", Input::Text(3)).required(),
-        Field::new("modelId", "Model", Input::Suggested(models)).required(),
+        Field::new("modelId", "Model", Input::Choice(models)).required(),
         ratio().help(format!("{GENERATION_ASPECT_RATIO_DEFAULT} if empty")),
         Field::new("batchCount", "Number", Input::Select(words(GENERATION_BATCH_COUNT))),
     ];
     let more = vec![
         Field::new("generationType", "Type", Input::Select(words(["image", "video"]))),
-        vault_field(visit, "Vault of the result", &entered, "General").await?,
-        Field::new("seed", "Seed", Input::Line).help("A number; the same gives the same picture"),
+        vault_field(visit, "Save to vault", &entered, "General").await?,
+        Field::new("seed", "Seed", Input::Line)
+            .help("A number. The same seed gives the same picture."),
         Field::new("negativePrompt", "Negative prompt", Input::Text(2))
-            .help("What must not be in the picture"),
+            .help("What the picture must not show"),
     ];
     let form = Form { action: Some("generate"), more, ..Form::new("Generate", fields) };
     Ok(html! { div .generate { (entered.form(&visit.api.site, &form)) } })

@@ -29,7 +29,7 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
         }
         @if prompts == 0 {
             p .empty {
-                "You have no prompts. Generate a picture above, "
+                "No prompts yet. Generate a picture above, "
                 (visit.link("prompts/new", "write a prompt")) ", or "
                 (visit.link("keys", "create a key")) " for the API at " code { (api.base_url) } "."
             }

@@ -28,7 +28,7 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     let content = html! {
         @if jobs.is_empty() {
             div .empty {
-                p { "There is no job. Generate a picture, and it will be here." }
+                p { "No jobs yet. Pictures that you generate appear here." }
                 p { (visit.button("generate", "Generate a picture")) }
             }
         }
@@ -53,12 +53,12 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
             (full_text(&details.prompt))
         }
         p .soft {
-            (counted(details.batch_count, "picture")) " asked for"
+            "Requested: " (counted(details.batch_count, "picture"))
             @if let Some(received) = received.filter(|count| *count < details.batch_count) {
-                " · " (received) " received, the provider gave no more that can be used"
+                " · received: " (received) ", the provider returned no other usable picture"
             }
             @if let Some(seed) = seed { " · seed " (typed(&seed.to_string(), 40)) }
-            @if let Some(negative) = &details.negative_prompt { " · without " (typed(negative, 400)) }
+            @if let Some(negative) = &details.negative_prompt { " · negative prompt: " (typed(negative, 400)) }
         }
         p { (visit.link("jobs", "All jobs")) }
     };
@@ -102,7 +102,7 @@ fn entry(visit: &Visit<'_>, (job, prompt): &Job) -> Markup {
                     }
                     _ => {
                         progress aria-label="Progress" {} " " (state) " · " a href=(own) { "Refresh" }
-                        @if let Some(text) = &job.waits_for { br; "It waits for " (typed(text, 200)) }
+                        @if let Some(text) = &job.waits_for { br; "Waiting for " (typed(text, 200)) }
                     }
                 }
             }

@@ -8,7 +8,7 @@ use crate::domain::KeyRecord;
 use crate::http::validate::one_of;
 use crate::limits::API_KEYS_MAX;
 
-const REVOKE: &str = "Programs that use it are refused at once. This cannot be undone.";
+const REVOKE: &str = "Programs that use this key stop working at once. This cannot be undone.";
 
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     page(&visit, Entered::of(json!({ "scope": SCOPES[0].0 }))).await
@@ -18,13 +18,13 @@ async fn page(visit: &Visit<'_>, entered: Entered) -> HandlerResult {
     let keys = visit.store().api_keys(&visit.caller).await?;
     let choice = |scope: &str| (scope.to_owned(), format!("Read and write ({scope})"));
     let mut scopes: Choices = SCOPES.iter().map(|(scope, _)| choice(scope)).collect();
-    scopes.push((String::new(), "Only read".to_owned()));
-    let help = format!("What uses it. An account has at most {API_KEYS_MAX} valid keys.");
+    scopes.push((String::new(), "Read only".to_owned()));
+    let help = format!("The program or device that uses it. At most {API_KEYS_MAX} active keys.");
     let name = Field::new("name", "Name", Input::Line).required().help(help);
-    let scope = Field::new("scope", "What it may do", Input::Select(scopes));
+    let scope = Field::new("scope", "Permissions", Input::Select(scopes));
     let form = Form::new("Create key", vec![name, scope]);
     let content = html! {
-        @if keys.is_empty() { p .empty { "There is no key. Create one to use the API." } }
+        @if keys.is_empty() { p .empty { "No keys yet. Create one to use the API." } }
         (list_of(&keys, |key| entry(visit, key)))
         h2 #new { "New key" }
         (entered.form(&visit.api.site, &form))
@@ -69,14 +69,14 @@ pub(crate) async fn create(visit: Visit<'_>) -> HandlerResult {
         return visit.form(Entered::default(), outcome, |entered| page(&visit, entered)).await;
     };
     let content = html! {
-        p { "The key " strong { (title(&record)) } " is ready. " (rights(&record)) "." }
+        p { "Key " strong { (title(&record)) } " created. Permissions: " (rights(&record)) "." }
         div .card {
-            p { strong { "Copy it now." } " It is shown this once; only its digest is stored." }
+            p { strong { "Copy it now." } " It will not be shown again." }
             pre data-copy="Copy this line" tabindex="0" role="region" aria-label="Line for a shell" {
                 "export PROMPTARIUM_API_KEY=" (key.expose())
             }
         }
-        p { (visit.link("keys", "I have copied it; show all keys")) }
+        p { (visit.link("keys", "Done, show all keys")) }
     };
     visit.page("keys", "New key").show(&content)
 }
@@ -88,9 +88,9 @@ pub(crate) async fn revoke(visit: Visit<'_>) -> HandlerResult {
 }
 
 fn title(key: &KeyRecord) -> Markup {
-    titled(key.name.as_deref().unwrap_or("Key without a name"), 100)
+    titled(key.name.as_deref().unwrap_or("Unnamed key"), 100)
 }
 
 const fn rights(key: &KeyRecord) -> &'static str {
-    if key.scopes.prompts_write { "It reads and writes" } else { "It only reads" }
+    if key.scopes.prompts_write { "read and write" } else { "read only" }
 }

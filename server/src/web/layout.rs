@@ -20,12 +20,14 @@ const STYLE: &str = include_str!("style.css");
 /// On pages with a session: reloading of cached pages, copying, shortcuts; running jobs are replaced
 /// by their present state; dropped files and the progress of an upload.
 const WITH_SESSION: &str = concat!(
+    include_str!("scripts/copy.js"),
     include_str!("scripts/session.js"),
     include_str!("scripts/jobs.js"),
     include_str!("scripts/upload.js")
 );
-/// On other pages: fills in the code of a sign-in link.
-const WITHOUT_SESSION: &str = include_str!("scripts/sign_in.js");
+/// On other pages: copying; fills in the code of a sign-in link.
+const WITHOUT_SESSION: &str =
+    concat!(include_str!("scripts/copy.js"), include_str!("scripts/sign_in.js"));
 
 /// A sheet with a spark, as a file and in the header.
 const ICON: &str = include_str!("icon.svg");
@@ -43,38 +45,43 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-const SECTIONS: [(&str, &str); 7] = [
+const SECTIONS: &[(&str, &str)] = &[
     ("", "Overview"),
     ("prompts", "Prompts"),
     ("vaults", "Vaults"),
     ("jobs", "Jobs"),
     ("keys", "Keys"),
+    #[cfg(feature = "webhooks")]
+    ("webhooks", "Webhooks"),
     ("sessions", "Sessions"),
     ("account", "Account"),
 ];
 
 /// What the page after a form says, by the code in its address. The address has no text of its own:
 /// a link of somebody else could say anything.
-const DONE: [(&str, &str); 19] = [
-    ("created", "It is saved."),
-    ("changed", "The changes are saved."),
-    ("add", "The chosen prompts are in the vault."),
-    ("move", "The chosen prompts are moved."),
-    ("delete", "The chosen prompts are deleted."),
-    ("pin", "The chosen prompts are pinned."),
-    ("unpin", "The chosen prompts are no longer pinned."),
-    ("remove", "The chosen prompts are no longer in this vault."),
-    ("cover", "The vault has a new cover."),
-    ("no-picture", "The prompt has no picture, so the cover stays."),
-    ("none-chosen", "No prompt was chosen, so nothing has changed."),
-    ("queued", "The generation is queued."),
-    ("key-created", "The key was created before. It is shown only once."),
-    ("key-revoked", "The key is revoked."),
-    ("sessions-ended", "No longer signed in there."),
-    ("vault-deleted", "The vault is deleted. Its prompts stay."),
-    ("vault-forked", "This is your copy of the vault. Only you can see it."),
-    ("account-renamed", "The account has a new name."),
-    ("imported", "The prompts and vaults of the file are added."),
+const DONE: [(&str, &str); 22] = [
+    ("created", "Saved."),
+    ("changed", "Changes saved."),
+    ("add", "Added to the vault."),
+    ("move", "Moved to the vault."),
+    ("delete", "Deleted."),
+    ("pin", "Pinned."),
+    ("unpin", "Unpinned."),
+    ("remove", "Removed from the vault."),
+    ("cover", "Cover changed."),
+    ("no-picture", "This prompt has no picture to use as a cover. Nothing was changed."),
+    ("none-chosen", "Select at least one prompt. Nothing was changed."),
+    ("no-vault", "Choose a vault first. Nothing was changed."),
+    ("queued", "Generation queued."),
+    ("key-created", "This key was already created. A key is shown only once."),
+    ("key-revoked", "Key revoked."),
+    ("sessions-ended", "Session ended."),
+    ("vault-deleted", "Vault deleted. Its prompts were kept."),
+    ("vault-forked", "Copied to your account. Only you can see this copy."),
+    ("account-renamed", "Account renamed."),
+    ("webhook-deleted", "Webhook deleted."),
+    ("queued-again", "Event queued again."),
+    ("imported", "Import finished."),
 ];
 
 pub(super) struct Page<'a> {
@@ -86,12 +93,15 @@ pub(super) struct Page<'a> {
     /// One of the codes of [`DONE`].
     pub(super) done: String,
     pub(super) actions: Option<Markup>,
+    /// Elements of the head with which other sites show a link to the page.
+    pub(super) preview: Option<Markup>,
 }
 
 impl<'a> Page<'a> {
     pub(super) fn open(site: &'a Site, title: impl Into<String>) -> Self {
         let (title, done) = (title.into(), String::new());
-        Self { site, session: None, section: None, title, done, actions: None }
+        let (session, section, actions, preview) = (None, None, None, None);
+        Self { site, session, section, title, done, actions, preview }
     }
 
     pub(super) fn with_actions(self, actions: Markup) -> Self {
@@ -129,6 +139,7 @@ impl<'a> Page<'a> {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     // Isolated, as a person may have typed it from right to left.
                     title { "\u{2068}" (self.title) "\u{2069} – Promptarium" }
+                    @if let Some(preview) = &self.preview { (preview) }
                     link rel="icon" href=(icon);
                     style { (PreEscaped(STYLE)) }
                 }
@@ -136,6 +147,13 @@ impl<'a> Page<'a> {
                     a .skip href="#content" { "Skip to the content" }
                     (self.header())
                     main #content tabindex="-1" {
+                        @if self.site.is_in_memory && self.session.is_some() {
+                            p .lost {
+                                "Nothing here is kept: this server has its data in memory. "
+                                a href=(self.site.page("account")) { "Export" }
+                                " what you need before it stops."
+                            }
+                        }
                         div .heading {
                             h1 { bdi { (self.title) } }
                             @if let Some(actions) = &self.actions { div .actions { (actions) } }
@@ -170,7 +188,7 @@ impl<'a> Page<'a> {
                     nav aria-label="Main" {
                         ul {
                             @for (address, text) in SECTIONS {
-                                @let current = (self.section == Some(address)).then_some("page");
+                                @let current = (self.section == Some(*address)).then_some("page");
                                 li { a href=(self.site.page(address)) aria-current=[current] { (text) } }
                             }
                         }

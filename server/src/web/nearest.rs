@@ -7,9 +7,9 @@ use strsim::levenshtein;
 use tokio::task::spawn_blocking;
 
 use super::visit::Visit;
-use crate::domain::{PromptSearch, TextChunk, folded, words};
 use crate::http::error::ApiError;
-use crate::store::StoreError;
+use crate::search::{PromptSearch, folded, words};
+use crate::store::{StoreError, TextChunk};
 
 /// The newest prompts whose titles are compared, and how many are shown.
 const PROMPTS_MAX: usize = 5_000;

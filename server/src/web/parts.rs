@@ -1,6 +1,6 @@
 //! Parts of pages: pages of lists, texts of people, times, addresses.
 
-use maud::{Markup, html};
+use maud::{Markup, Render, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::form_urlencoded;
 
@@ -90,7 +90,7 @@ pub(super) fn titled(text: &str, chars_max: usize) -> Markup {
 }
 
 /// The whole text of a prompt, which the script can copy. A parser skips the first line break.
-pub(super) fn full_text(text: &str) -> Markup {
+pub(super) fn full_text(text: impl Render) -> Markup {
     html! {
         pre #text .text data-copy="Copy" tabindex="0" dir="auto" role="region"
             aria-label="Text of the prompt" { "\n" (text) }

@@ -1,11 +1,16 @@
 //! Pictures and videos as parts of pages.
 
 use maud::{Markup, html};
+use promptarium::PromptId;
 
 use super::parts::{shortened, typed};
+use super::visit::Visit;
 use crate::api::Api;
-use crate::domain::{AssetName, ImageRef, Media, PromptImage, PromptRecord};
+use crate::domain::{AssetName, ImageRef, JobRecord, JobState, Media, PromptImage, PromptRecord};
+use crate::http::error::ApiError;
 
+/// Jobs that are looked through for the one of a picture.
+const JOBS_MAX: usize = 30;
 /// Characters of a title that stand for a picture.
 const ALT_CHARS: usize = 100;
 
@@ -84,6 +89,26 @@ pub(super) fn small_picture(api: &Api, title: &str, image: &PromptImage) -> Mark
             @if name.media() == Media::Gif { "▶ Play the animation" }
         }
     }
+}
+
+/// How a generated picture was made, if its job is one of the newest, with a link to vary it.
+pub(super) async fn recipe(visit: &Visit<'_>, prompt: PromptId) -> Result<Markup, ApiError> {
+    let jobs = visit.store().jobs(&visit.caller, None, JOBS_MAX).await?;
+    let is_it = |job: &&JobRecord| matches!(job.state, JobState::Completed(_, of) if of == prompt);
+    let Some(JobRecord { key, request, .. }) = jobs.iter().find(is_it) else {
+        return Ok(Markup::default());
+    };
+    let seed = request.parameters.as_ref().and_then(|all| all.get("seed"));
+    Ok(html! {
+        p .soft {
+            "Model " code { (typed(&request.model_id, 40)) } " · " (typed(&request.aspect_ratio, 10))
+            @if let Some(seed) = seed { " · seed " (typed(&seed.to_string(), 40)) }
+            @if let Some(negative) = &request.negative_prompt {
+                " · negative prompt: " (typed(negative, 400))
+            }
+            " · " (visit.link(&super::parts::address("generate", [("job", &*key.client_job_id)]), "Again with changes"))
+        }
+    })
 }
 
 fn address(api: &Api, name: &AssetName) -> String {

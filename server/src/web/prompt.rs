@@ -4,15 +4,16 @@ use futures::future::join_all;
 use promptarium::PromptId;
 
 use super::chosen::DELETE;
-use super::forms::TOKEN;
-use super::generate::{model, ratio};
+use super::forms::{TOKEN, without_replaced};
+use super::generate::{CHOICES, model, ratio};
 use super::parts::visible;
-use super::pictures::pictures;
+use super::pictures::{pictures, recipe};
 use super::prelude::*;
-use super::prompts::{values_of, vault_field};
+use super::prompts::{values_of, vault_choices, vault_field};
 use super::uploads::{PICTURE_BYTES_MAX, Sent, picture_field, receive};
+use super::variables;
 use crate::api::prompts::{FIELDS, new_prompt};
-use crate::domain::{NewPrompt, PromptKind, PromptPatch};
+use crate::domain::{NewPrompt, PromptKind, PromptPatch, VaultRecord};
 use crate::http::rates::PICTURE;
 
 const VAULTS_MAX: usize = 10;
@@ -24,15 +25,19 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     let vaults = prompt.vault_ids.iter().take(VAULTS_MAX);
     // One may have been deleted since.
     let vaults = join_all(vaults.map(|id| visit.store().vault(&visit.caller, *id))).await;
+    let vaults: Vec<_> = vaults.into_iter().filter_map(Result::ok).collect();
     let more = prompt.vault_ids.len().saturating_sub(VAULTS_MAX);
+    let others = vault_choices(&visit, "").await?;
+    let own = visit.at(&format!("prompts/{id}"));
     let content = html! {
         (pictures(visit.api, &prompt))
+        (recipe(&visit, id).await?)
         p .soft {
             (prompt.kind.as_str())
             @if let Some(platform) = &prompt.platform { " · " (typed(platform, 40)) }
             @if let Some(model) = &inputs.model_id { " · " code { (typed(model, 60)) } }
             @if let Some(ratio) = inputs.aspect_ratio.as_ref().filter(|ratio| !ratio.is_empty()) { " · " (typed(ratio, 20)) }
-            @for vault in vaults.into_iter().filter_map(Result::ok) {
+            @for vault in &vaults {
                 " · in " a href=(visit.at(&format!("vaults/{}", vault.id))) { (titled(&vault.name, 60)) }
             }
             @if more > 0 { " and in " (more) " more" }
@@ -40,7 +45,9 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
             @if prompt.updated_at != prompt.created_at { " · changed " (visit.ago(prompt.updated_at)) }
         }
         h2 { "Prompt" }
-        (full_text(&prompt.text))
+        (variables::text(&prompt.text, &visit.entered, &own, &[]))
+        h2 { "Vaults" }
+        (in_vaults(&visit, id, &vaults, &others))
     };
     let page = visit.page("prompts", shortened(visible(&prompt.title), 120));
     page.with_actions(html! {
@@ -54,6 +61,43 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
         }))
     })
     .show(&content)
+}
+
+/// The vaults of a prompt, each with what can be done with it there, and a form to add it to another.
+fn in_vaults(
+    visit: &Visit<'_>,
+    id: PromptId,
+    vaults: &[VaultRecord],
+    choices: &[(String, String)],
+) -> Markup {
+    let form = |from: &str, buttons: &[(&str, &str)]| {
+        let is_other = |id: &str| vaults.iter().all(|vault| vault.id.to_string() != *id);
+        html! {
+            form .toolbar method="post" action=(visit.at("prompts/chosen")) {
+                input type="hidden" name="id" value=(id);
+                input type="hidden" name="back" value={ "prompts/" (id) };
+                input type="hidden" name="from" value=(from);
+                select name="vaultId" aria-label="Vault to add or move to" {
+                    option value="" { "Choose a vault" }
+                    @for (id, name) in choices.iter().filter(|(id, _)| is_other(id)) {
+                        option value=(id) dir="auto" { (name) }
+                    }
+                }
+                @for (action, text) in buttons { button name="action" value=(action) { (text) } }
+            }
+        }
+    };
+    html! {
+        ul .list {
+            @for vault in vaults {
+                li {
+                    a href=(visit.at(&format!("vaults/{}", vault.id))) { (titled(&vault.name, 60)) }
+                    (form(&vault.id.to_string(), &[("move", "Move"), ("remove", "Remove")]))
+                }
+            }
+        }
+        (form("", &[("add", "Add to vault")]))
+    }
 }
 
 /// The form for the prompt in the path, or for a new one, empty or with what the prompt `from` has.
@@ -82,8 +126,10 @@ async fn save(
     mut sent: Sent,
 ) -> Result<String, ApiError> {
     // What the API takes as no change.
-    let is_emptied = |name| !before.value(name).is_empty() && visit.entered.all(name).eq([""]);
-    let new = form_fields(&visit.sent, FIELDS).read(|form| {
+    let is_emptied =
+        |name| !before.value(name).is_empty() && visit.entered.all(name).all(str::is_empty);
+    let values = without_replaced(&visit.sent, &CHOICES);
+    let new = form_fields(&values, FIELDS).read(|form| {
         if id.is_some() && is_emptied("modelId") {
             form.reject("modelId", "can be replaced, but not removed".to_owned());
         }

@@ -11,9 +11,10 @@ use super::nearest::{self, Near};
 use super::pictures::thumbnail;
 use super::prelude::*;
 use crate::api::export::prompt_json;
-use crate::domain::{FoundPrompts, ImageRef, Place, PromptKind, PromptRecord, PromptSearch, Words};
+use crate::domain::{ImageRef, PromptKind, PromptRecord};
 use crate::http::validate::{id, one_of, text};
-use crate::store::StoreError;
+use crate::search::{self, FoundPrompts, PromptSearch, Words};
+use crate::store::{Place, StoreError};
 
 /// Fields of the query that choose prompts; a link to another page keeps them.
 const FILTERS: [&str; 4] = ["q", "vaultId", "type", "view"];
@@ -98,7 +99,7 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     if is_own && !vaults.iter().any(|(id, _)| id == vault) {
         return Err(ApiError::NotFound);
     }
-    let page = visit.api.search(&visit.caller, &listing.search).await?;
+    let page = search::search(visit.api, &visit.caller, &listing.search).await?;
     let count = count(&visit, &listing, &page).await?;
     let near = match page.prompts.is_empty() && listing.after.is_empty() {
         true => nearest::titles(&visit, &listing.search, listing.entered.value("q")).await?,
@@ -208,7 +209,7 @@ fn empty(visit: &Visit<'_>, Listing { search, after, .. }: &Listing, near: &[Nea
     html! {
         div .empty {
             @if search.words.is_some() || search.kind.is_some() || search.place != Place::Anywhere {
-                p { "No prompt matches. " (visit.link("prompts", "Show all prompts")) }
+                p { "No prompts match. " (visit.link("prompts", "Show all prompts")) }
                 @if !near.is_empty() {
                     p { "Similar titles:" }
                     ul {
@@ -220,7 +221,7 @@ fn empty(visit: &Visit<'_>, Listing { search, after, .. }: &Listing, near: &[Nea
             } @else if !after.is_empty() {
                 p { "There are no more prompts. " (visit.link("prompts", "First page")) }
             } @else {
-                p { "There is no prompt. Write the first one, or generate a picture." }
+                p { "No prompts yet. Write one, or generate a picture." }
                 p .buttons {
                     (visit.button("prompts/new", "New prompt"))
                     (visit.button("generate", "Generate a picture"))

@@ -5,31 +5,27 @@
 
 use http::HeaderValue;
 
+use super::parts::visible;
 use super::pictures::{pictures, thumbnail};
 use super::prelude::*;
+use super::variables;
 use super::vaults::{public_address, size};
 use super::visit::query_bytes;
 use crate::api::Request;
-use crate::domain::VaultVisibility;
+use crate::domain::{PromptImage, PromptRecord, VaultRecord, VaultVisibility};
 
 const TEXT_CHARS: usize = 280;
 
-/// `GET /v/{account}/{slug}`. The field `prompt` of the query names one of its prompts, and `page`
-/// the page that it is on.
+/// `GET /v/{account}/{slug}`. The field `prompt` of the query names one of its prompts.
 pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
     let name = request.params.text(0).ok_or(ApiError::NotFound)?;
     let slug = request.params.text(1).ok_or(ApiError::NotFound)?;
     let (account, vault) = api.store.shared_vault(&name, &slug).await?;
     let query = Entered::parse(query_bytes(&request));
-    let number = page_number(&query)?;
-    let prompts = api.store.vault_page(account, vault.id, number * PAGE, PAGE).await?;
     // A visitor may be signed in to this or another account.
     let session = api.site.session(&request.parts.headers, &*api.store).await.ok();
     let session = session.as_ref();
     let home = public_address(&name, &vault.slug);
-    let at = |prompt: &str| {
-        api.site.page(&address(&home, [("page", &*number.to_string()), ("prompt", prompt)]))
-    };
     let own = format!("vaults/{}", vault.id);
     let fork = format!("{own}/fork");
     let fork = Form { action: Some(&fork), ..Form::new("Copy to my account", Vec::new()) };
@@ -37,35 +33,30 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
         true => html! { a .button href=(api.site.page(&own)) { "Edit this vault" } },
         false => Entered::default().form(&api.site, &fork),
     });
-    let one = match query.value("prompt") {
-        "" => None,
-        id => {
-            let found = prompts.iter().find(|listed| listed.prompt.id.to_string() == id);
-            Some(&found.ok_or(ApiError::NotFound)?.prompt)
+    let (title, text, images, content) = match query.value("prompt") {
+        "" => {
+            let number = page_number(&query)?;
+            let prompts = api.store.vault_page(account, vault.id, number * PAGE, PAGE).await?;
+            let text = vault.description.clone().unwrap_or_default();
+            let images = prompts.iter().flat_map(|listed| listed.prompt.images.iter().rev());
+            let images: Vec<_> = images.cloned().collect();
+            let shown = prompts.iter().map(|listed| &*listed.prompt);
+            (&vault.name, text, images, all(api, &vault, &home, number, shown))
+        }
+        _ => {
+            let id = query.id("prompt").ok_or(ApiError::NotFound)?;
+            let prompt = &api.store.shared_prompt(account, vault.id, id).await?;
+            let images = prompt.images.iter().rev().cloned().collect();
+            let content = one(api, prompt, &query, &home);
+            (&prompt.title.clone(), prompt.text.clone(), images, content)
         }
     };
-    let page = Page { session, actions, ..Page::open(&api.site, shortened(&vault.name, 60)) };
+    let title = shortened(visible(title), 60);
+    let preview = Some(preview(api, &title, &text, &images));
+    let page = Page { session, actions, preview, ..Page::open(&api.site, title) };
     let mut response = page.show(&html! {
         p .soft { "A vault of " (typed(&name, 60)) " · " (size(&vault)) }
-        @if let Some(prompt) = one {
-            p { a href=(at("")) { "All prompts of this vault" } }
-            h2 dir="auto" { (titled(&prompt.title, 120)) }
-            p .soft { (prompt.kind.as_str()) }
-            (pictures(api, prompt))
-            (full_text(&prompt.text))
-        } @else {
-            @if let Some(description) = &vault.description { p dir="auto" { (description) } }
-            @if prompts.is_empty() { div .empty { p { "There is no prompt here." } } }
-            ul .grid {
-                @for prompt in prompts.iter().map(|listed| &listed.prompt) {
-                    (tile(thumbnail(api, prompt).as_ref(), &html! {
-                        a .title href=(at(&prompt.id.to_string())) { (titled(&prompt.title, 100)) }
-                        p .soft dir="auto" { (shortened(&prompt.text, TEXT_CHARS)) }
-                    }))
-                }
-            }
-            (pages(api, &home, number, vault.prompt_count, &size(&vault)))
-        }
+        (content)
         @if session.is_none() {
             @let sign_in = api.site.page(&address("sign-in", [("next", &*home)]));
             p .soft { a href=(sign_in) { "Sign in" } " to copy this vault to your account." }
@@ -75,6 +66,54 @@ pub(crate) async fn show(api: &Api, request: Request<'_>) -> HandlerResult {
         response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex"));
     }
     Ok(response)
+}
+
+fn all<'a>(
+    api: &Api,
+    vault: &VaultRecord,
+    home: &str,
+    number: usize,
+    prompts: impl ExactSizeIterator<Item = &'a PromptRecord>,
+) -> Markup {
+    html! {
+        @if let Some(description) = &vault.description { p dir="auto" { (description) } }
+        @if prompts.len() == 0 { div .empty { p { "This vault is empty." } } }
+        ul .grid {
+            @for prompt in prompts {
+                @let page = address(home, [("prompt", &*prompt.id.to_string())]);
+                (tile(thumbnail(api, prompt).as_ref(), &html! {
+                    a .title href=(api.site.page(&page)) { (titled(&prompt.title, 100)) }
+                    p .soft dir="auto" { (shortened(&prompt.text, TEXT_CHARS)) }
+                }))
+            }
+        }
+        (pages(api, home, number, vault.prompt_count, &size(vault)))
+    }
+}
+
+fn one(api: &Api, prompt: &PromptRecord, query: &Entered, home: &str) -> Markup {
+    let id = prompt.id.to_string();
+    let own = api.site.page(&address(home, [("prompt", &*id)]));
+    html! {
+        p { a href=(api.site.page(home)) { "All prompts of this vault" } }
+        p .soft { (prompt.kind.as_str()) }
+        (pictures(api, prompt))
+        (variables::text(&prompt.text, query, &own, &[("prompt", &id)]))
+    }
+}
+
+/// What other sites show of a link to the page.
+fn preview(api: &Api, title: &str, text: &str, images: &[PromptImage]) -> Markup {
+    let text = shortened(text, TEXT_CHARS);
+    let image = images.iter().find(|image| api.assets.name_of(&image.source).is_some());
+    html! {
+        meta property="og:title" content=(title);
+        meta property="og:description" content=(text);
+        meta name="description" content=(text);
+        @if let Some(image) = image {
+            meta property="og:image" content=(api.assets.write(&image.source));
+        }
+    }
 }
 
 pub(crate) async fn fork(visit: Visit<'_>) -> HandlerResult {

@@ -73,7 +73,7 @@ pub(crate) async fn sign_out(api: &Api, request: Request<'_>) -> HandlerResult {
 pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     let sessions = visit.store().sessions(&visit.caller).await?;
     let content = html! {
-        p { "Each browser that is signed in has a session. End those that you do not know." }
+        p { "Browsers signed in to this account. End any session you do not recognize." }
         (list_of(&sessions, |other| html! {
             li {
                 strong {
@@ -92,7 +92,7 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
             }
         }))
         @if sessions.len() > 1 {
-            h2 { "All others" }
+            h2 { "Other sessions" }
             form method="post" action=(visit.at("sessions/end-others")) {
                 button .danger { "End all other sessions" }
             }

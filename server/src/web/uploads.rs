@@ -130,6 +130,7 @@ impl Sent {
 pub(super) fn picture_field() -> Field {
     let types = TYPES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(",");
     let most = PICTURE_BYTES_MAX >> 20;
-    let help = format!("PNG, JPEG, WebP or GIF, at most {most} MiB. You can drop one here.");
+    let help =
+        format!("PNG, JPEG, WebP or GIF, at most {most} MiB. You can drop or paste one here.");
     Field::new(FILE, "Add a picture", Input::File(types)).help(help)
 }

@@ -2,15 +2,16 @@
 
 use std::future::ready;
 
+use futures::future::join_all;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use promptarium::VaultId;
 
 use super::chosen;
-use super::pictures::cover;
+use super::pictures::{cover, thumbnail};
 use super::prelude::*;
 use super::prompts::{entry, vault_choices};
 use crate::api::vaults::{FIELDS, new_vault};
-use crate::domain::{NewVault, VaultPatch, VaultRecord, VaultVisibility};
+use crate::domain::{NewVault, PromptKind, PromptQuery, VaultPatch, VaultRecord, VaultVisibility};
 
 const MEANINGS: [(&str, &str); 3] = [
     ("private", "Only you can see it."),
@@ -22,6 +23,9 @@ const MEANINGS: [(&str, &str); 3] = [
 ];
 const _: () = assert!(MEANINGS.len() == VaultVisibility::ALL.len());
 
+/// Image prompts of a vault that are looked through for a picture.
+const COVERS_TRIED: usize = 4;
+
 /// The page of a vault that anybody can read.
 pub(super) fn public_address(account: &str, slug: &str) -> String {
     format!("v/{}/{slug}", utf8_percent_encode(account, NON_ALPHANUMERIC))
@@ -32,12 +36,12 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     let number = page_number(&visit.entered)?;
     let vaults = visit.store().vaults(&visit.caller).await?;
     let count = vaults.len();
+    let shown = vaults.iter().skip(number * PAGE).take(PAGE);
+    let covers = join_all(shown.clone().map(|vault| picture_of(&visit, vault))).await;
     let content = html! {
         ul .grid {
-            @for vault in vaults.iter().skip(number * PAGE).take(PAGE) {
-                @let picture = vault.cover_image.as_ref();
-                @let picture = picture.and_then(|image| cover(visit.api, &vault.name, image, None));
-                (tile(Some(&picture.unwrap_or_default()), &html! {
+            @for (vault, picture) in shown.zip(covers) {
+                (tile(picture.as_ref(), &html! {
                     a .title href=(visit.at(&page_of(vault))) { (titled(&vault.name, 60)) }
                     @if let Some(description) = &vault.description { p { (typed(description, 80)) } }
                     p .soft { (facts(&visit, vault)) }
@@ -48,6 +52,17 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
     };
     let page = visit.page("vaults", "Vaults");
     page.with_actions(visit.button("vaults/new", "New vault")).show(&content)
+}
+
+/// The cover of a vault: the chosen one, or its newest picture, if there is one.
+async fn picture_of(visit: &Visit<'_>, vault: &VaultRecord) -> Option<Markup> {
+    if let Some(image) = &vault.cover_image {
+        return cover(visit.api, &vault.name, image, None);
+    }
+    let (vault, kind) = (Some(vault.id), Some(PromptKind::Image));
+    let newest = PromptQuery { vault, kind, after: None, limit: COVERS_TRIED };
+    let page = visit.store().list_prompts(&visit.caller, newest).await.ok()?;
+    page.prompts.iter().find_map(|prompt| thumbnail(visit.api, prompt))
 }
 
 fn page_of(vault: &VaultRecord) -> String {
@@ -80,8 +95,8 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
         p .soft { (facts(&visit, &vault)) }
         @if prompts.is_empty() {
             div .empty {
-                p { "There is no prompt in this vault." }
-                p { (visit.link("prompts", "Choose prompts to add")) }
+                p { "This vault is empty." }
+                p { (visit.link("prompts", "Select prompts to add")) }
             }
         } @else {
             (chosen::form(&visit, entries, "grid", &id.to_string(), &back, &others))
@@ -96,7 +111,7 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
         (visit.button(&format!("prompts/new?vaultId={id}"), "New prompt"))
         (visit.button(&format!("{own}/edit"), "Edit"))
         @if !vault.system {
-            (visit.ask("Delete", "Its prompts stay. This cannot be undone.", &format!("{own}/delete"), &html! {
+            (visit.ask("Delete", "Its prompts are kept. This cannot be undone.", &format!("{own}/delete"), &html! {
                 button .danger { "Delete this vault" }
             }))
         }
@@ -137,7 +152,7 @@ pub(crate) async fn write(visit: Visit<'_>) -> HandlerResult {
 
 fn form(visit: &Visit<'_>, vault: Option<&VaultRecord>, entered: &Entered) -> HandlerResult {
     let is_system = vault.is_some_and(|vault| vault.system);
-    let fixed = if is_system { "The name of this vault stays as it is." } else { "" };
+    let fixed = if is_system { "This vault cannot be renamed." } else { "" };
     let meanings = html! {
         @for (name, meaning) in MEANINGS { strong { (name) } ": " (meaning) br; }
     };
@@ -145,7 +160,7 @@ fn form(visit: &Visit<'_>, vault: Option<&VaultRecord>, entered: &Entered) -> Ha
     let mut fields = vec![
         Field::new("name", "Name", Input::Line).required().help(fixed),
         Field::new("description", "Description", Input::Text(2)).help("At most 200 characters"),
-        Field::new("visibility", "Who can see it", visibilities).help(meanings),
+        Field::new("visibility", "Visibility", visibilities).help(meanings),
     ];
     if vault.is_some_and(|vault| vault.cover_image.is_some()) {
         let choices = [("", "Keep it"), ("none", "Remove it")];

@@ -50,7 +50,7 @@ async fn a_key_is_shown_once_and_revoked(browser: &mut Browser) {
     browser.send(&[("name", "laptop")], "Create key", "Copy it now").await;
     let line = browser.text("//pre").await;
     browser.keep_secret(line.strip_prefix("export PROMPTARIUM_API_KEY=").unwrap());
-    browser.send(&[], "I have copied it; show all keys", "laptop").await;
+    browser.send(&[], "Done, show all keys", "laptop").await;
     // A browser that is asked to does send the form again, which makes no other key.
     browser.back().await;
     browser.check_source().await;
@@ -58,5 +58,5 @@ async fn a_key_is_shown_once_and_revoked(browser: &mut Browser) {
     browser.check_source().await;
     browser.open("keys").await;
     browser.press_on("//li[contains(., 'laptop')]//summary").await;
-    browser.send(&[], "Revoke laptop", "The key is revoked.").await;
+    browser.send(&[], "Revoke laptop", "Key revoked.").await;
 }

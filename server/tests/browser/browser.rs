@@ -185,7 +185,10 @@ impl Browser {
     pub(crate) async fn send(&mut self, fields: &[(&str, &str)], button: &str, answer: &str) {
         for (name, text) in fields {
             let field = format!("//*[self::input or self::textarea][@name='{name}']");
-            self.on(&field, "e => { e.focus(); e.select(); return true; }").await;
+            // Another text than the choices is behind a line that opens it.
+            let focus = "e => { const line = e.closest('details'); if (line) line.open = true;
+                e.focus(); e.select(); return true; }";
+            self.on(&field, focus).await;
             self.devtools("Input.insertText", json!({ "text": text })).await;
         }
         self.click(button).await;

@@ -106,7 +106,7 @@ pub(crate) async fn open(browser: &mut Browser, name: &str, address: &str) {
         REFUSED => {
             browser.choose("promptType", "video").await;
             let fields = [("title", "Title"), ("prompt", "Text")];
-            browser.send(&fields, "Save prompt", "Model is required when").await;
+            browser.send(&fields, "Save prompt", "Model is required for").await;
         }
         REFUSED_GENERATION => {
             let fields = [("prompt", "Text"), ("modelId", "local/refuse")];

@@ -18,7 +18,7 @@ async fn a_generated_picture_appears(browser: &mut Browser) {
     browser.sign_in().await;
     // It takes three seconds, so that its page shows it while it runs.
     let fields = [("modelId", "local/slow"), ("prompt", "A harbour")];
-    browser.send(&fields, "Generate", "The generation is queued.").await;
+    browser.send(&fields, "Generate", "Generation queued.").await;
     if browser.has_scripts {
         browser.execute("window.isSamePage = true").await;
         browser.find("//main//a[.='Refresh']").await;
@@ -45,8 +45,7 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0
 async fn a_chosen_picture_becomes_a_prompt(browser: &mut Browser) {
     browser.sign_in().await;
     // What is no picture is refused, and what was typed stays.
-    for (bytes, answer) in [(&b"<svg onload=alert(1)>"[..], "must be a PNG"), (PNG, "It is saved.")]
-    {
+    for (bytes, answer) in [(&b"<svg onload=alert(1)>"[..], "must be a PNG"), (PNG, "Saved.")] {
         let mut file = tempfile::Builder::new().suffix(".png").tempfile().unwrap();
         file.write_all(bytes).unwrap();
         browser.open("prompts/new?vaultId=1").await;
@@ -75,7 +74,7 @@ async fn a_dropped_picture_is_added_to_a_prompt(browser: &mut Browser) {
         return form.elements.file.files.length; }}"
     );
     assert_eq!(browser.on("//form[@data-upload]", &drop).await, 1);
-    browser.send(&[], "Save changes", "The changes are saved.").await;
+    browser.send(&[], "Save changes", "Changes saved.").await;
     assert_eq!(browser.picture_width().await, 1);
 }
 

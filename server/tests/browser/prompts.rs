@@ -15,10 +15,10 @@ async fn prompts_are_written_changed_found_and_deleted(browser: &mut Browser) {
     browser.click("New prompt").await;
     browser.choose("promptType", "image").await;
     let fields = [("title", "Harbour"), ("prompt", "Boats <b>& gulls</b>")];
-    browser.send(&fields, "Save prompt", "Model is required when").await;
+    browser.send(&fields, "Save prompt", "Model is required for").await;
     assert_eq!(browser.value("prompt").await, "Boats <b>& gulls</b>");
     browser.choose("vaultId", "General").await;
-    browser.send(&[("modelId", "local/plasma")], "Save prompt", "It is saved.").await;
+    browser.send(&[("modelId", "local/plasma")], "Save prompt", "Saved.").await;
     // A reload does not send the form again.
     browser.refresh().await;
     browser.see("Boats").await;
@@ -26,11 +26,11 @@ async fn prompts_are_written_changed_found_and_deleted(browser: &mut Browser) {
     browser.send(&[("q", "gull")], "Search", "1 prompt").await;
     browser.click("Harbour").await;
     browser.click("Edit").await;
-    browser.send(&[("title", "Lake")], "Save changes", "The changes are saved.").await;
+    browser.send(&[("title", "Lake")], "Save changes", "Changes saved.").await;
     browser.click("Duplicate").await;
     browser.send(&[("title", "Copy of a lake")], "Save prompt", "Copy of a lake").await;
     browser.press_on("//main//summary[.='Delete']").await;
-    browser.send(&[], "Delete this prompt", "The chosen prompts are deleted.").await;
+    browser.send(&[], "Delete this prompt", "Deleted.").await;
     let page = browser.see("1 prompt").await;
     assert!(page.contains("Lake") && !page.contains("Copy of a lake"), "{page}");
 }
@@ -57,7 +57,7 @@ async fn a_vault_is_made_filled_shared_and_deleted(browser: &mut Browser) {
     browser.click("Prompts").await;
     mark(browser, &["First", "Third"]).await;
     browser.choose_in("//form[@method='post']", "vaultId", "Night sky").await;
-    browser.send(&[], "Add to vault", "The chosen prompts are in the vault.").await;
+    browser.send(&[], "Add to vault", "Added to the vault.").await;
     let (mut visitor, shared) = (browser.other().await, format!("v/{ACCOUNT}/night-sky"));
     visitor.open(&shared).await;
     visitor.see("Third").await;
@@ -69,15 +69,15 @@ async fn a_vault_is_made_filled_shared_and_deleted(browser: &mut Browser) {
     browser.click("Vaults").await;
     browser.click("Night sky").await;
     mark(browser, &["First"]).await;
-    browser.send(&[], "Pin", "The chosen prompts are pinned.").await;
+    browser.send(&[], "Pin", "Pinned.").await;
     assert_eq!(browser.text("//main//li[1]//a[contains(@class, 'title')]").await, "First");
     if browser.has_scripts {
-        browser.press_on("//label[contains(., 'All on this page')]").await;
+        browser.press_on("//label[contains(., 'Select all')]").await;
     } else {
         mark(browser, &["First", "Third"]).await;
     }
     browser.choose_in("//form[@method='post']", "vaultId", "General").await;
-    browser.send(&[], "Move to vault", "There is no prompt in this vault.").await;
+    browser.send(&[], "Move to vault", "This vault is empty.").await;
 
     browser.click("Edit").await;
     browser.choose("visibility", "private").await;
@@ -87,12 +87,12 @@ async fn a_vault_is_made_filled_shared_and_deleted(browser: &mut Browser) {
     visitor.see("Not found").await;
     visitor.end().await;
     browser.press_on("//main//summary[.='Delete']").await;
-    browser.send(&[], "Delete this vault", "The vault is deleted.").await;
+    browser.send(&[], "Delete this vault", "Vault deleted.").await;
 
     browser.click("Prompts").await;
     mark(browser, &["First", "Second"]).await;
     browser.press_on("//main//summary[.='Delete']").await;
-    browser.send(&[], "Delete them", "1 prompt").await;
+    browser.send(&[], "Delete selected", "1 prompt").await;
 }
 
 async fn the_whole_text_is_copied(browser: &mut Browser) {

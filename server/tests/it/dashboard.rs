@@ -16,10 +16,10 @@ use crate::support::browser::{Browser, assert_has};
 
 /// Pages of an empty account: address, heading, and what an empty list says.
 const PAGES: [(&str, &str, &str); 7] = [
-    ("/", "Overview", "You have no prompts."),
-    ("/prompts", "Prompts", "There is no prompt."),
+    ("/", "Overview", "No prompts yet."),
+    ("/prompts", "Prompts", "No prompts yet."),
     ("/vaults", "Vaults", "0 prompts"),
-    ("/jobs", "Jobs", "There is no job."),
+    ("/jobs", "Jobs", "No jobs yet."),
     ("/keys", "Keys", "never used"),
     ("/sessions", "Sessions", "(this browser)"),
     ("/account", "Account", "To confirm, type the name"),

@@ -32,6 +32,7 @@ mod openapi;
 mod rates;
 mod sessions;
 mod uploads;
+mod webhooks;
 
 mod hops;
 mod paths;

@@ -17,7 +17,7 @@ const LINES_MAX: usize = 300;
 const DEPTH_MAX: usize = 3;
 
 /// Modules of the server from top to bottom. A module imports only from rows below its own.
-const LAYERS: [&[&str]; 16] = [
+const LAYERS: [&[&str]; 17] = [
     &["main"],
     &["run"],
     &["program"],
@@ -26,6 +26,7 @@ const LAYERS: [&[&str]; 16] = [
     &["config"],
     &["serve"],
     &["web"],
+    &["search"],
     &["api"],
     &["http"],
     &["generate"],

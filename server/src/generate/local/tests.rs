@@ -10,7 +10,7 @@ fn local() -> (LocalProvider, ManualClock) {
     let clock = ManualClock::new("2026-01-01T00:00:00Z".parse().unwrap());
     let assets = Assets::new(&"https://prompts.example/".parse().unwrap(), &[]);
     let blobs = Blobs::in_memory();
-    (LocalProvider { clock: Clock::Manual(clock.clone()), assets, blobs }, clock)
+    (LocalProvider::new(Clock::Manual(clock.clone()), assets, blobs), clock)
 }
 
 /// A request for "a lighthouse" of `local/plasma` with some fields set in its JSON.
@@ -45,7 +45,7 @@ fn outputs_have_the_size_of_the_ratio_and_differ() {
         ("4:1", "video", (ANIMATION, ANIMATION / 4)),
     ] {
         let request = plasma(json!({ "aspectRatio": ratio, "kind": kind, "batchCount": 2 }));
-        let outputs = outputs(&request, None).unwrap();
+        let outputs = outputs(waves, &request, None).unwrap();
         let format = if kind == "image" { ImageFormat::Png } else { ImageFormat::Gif };
         for output in &outputs {
             assert_eq!(image::guess_format(output).unwrap(), format, "{ratio} {kind}");
@@ -68,7 +68,7 @@ fn only_prompt_model_and_seed_decide_the_picture() {
         (plasma(json!({ "parameters": { "seed": 1 } })), true),
         (plasma(json!({ "parameters": { "seed": "1" } })), true),
     ] {
-        let picture = outputs(&request, None).unwrap();
+        let picture = outputs(waves, &request, None).unwrap();
         assert_eq!(!seen.contains(&picture), is_new, "{request:?}");
         seen.push(picture);
     }
@@ -76,7 +76,7 @@ fn only_prompt_model_and_seed_decide_the_picture() {
 
 #[test]
 fn a_video_moves_and_repeats_for_ever() {
-    let file = &outputs(&plasma(json!({ "kind": "video" })), None).unwrap()[0];
+    let file = &outputs(waves, &plasma(json!({ "kind": "video" })), None).unwrap()[0];
     let decoder = image::codecs::gif::GifDecoder::new(Cursor::new(file)).unwrap();
     let frames = image::AnimationDecoder::into_frames(decoder).collect_frames().unwrap();
     assert_eq!(frames.len(), usize::from(FRAMES));
@@ -88,7 +88,7 @@ fn a_video_moves_and_repeats_for_ever() {
 #[test]
 fn an_input_image_shows_in_the_picture() {
     let input = two_halves(ImageFormat::Png).into();
-    let file = &outputs(&plasma(json!({})), Some(&input)).unwrap()[0];
+    let file = &outputs(waves, &plasma(json!({})), Some(&input)).unwrap()[0];
     let picture = image::load_from_memory(file).unwrap().into_luma8();
     let luma = |is_left: bool| -> u32 {
         let half = picture.enumerate_pixels().filter(|(x, ..)| (*x < PICTURE / 2) == is_left);

@@ -7,12 +7,11 @@ use futures::future::join_all;
 use promptarium::PromptId;
 
 use super::{StoreUnderTest, assert_error, contract_tests, new_prompt};
-use crate::domain::{
-    Caller, FoundPrompts, NewPrompt, Place, PromptKind, PromptSearch, TITLES, Words,
-};
+use crate::domain::{Caller, NewPrompt, PromptKind};
 use crate::limits::SEARCH_CHUNK;
+use crate::search::{FoundPrompts, PromptSearch, SearchBound, TITLES, Words, search_prompts};
+use crate::store::Place;
 use crate::store::StoreError::UnknownVault;
-use crate::store::search::{SearchBound, search_prompts};
 
 contract_tests! {
     a_title_in_any_script_is_found_by_itself_and_by_no_other

@@ -6,7 +6,7 @@
 //! batches; at the end one transaction deletes the rest.
 
 use async_trait::async_trait;
-use promptarium::VaultId;
+use promptarium::{PromptId, VaultId};
 
 use super::db::permit;
 use super::jobs::LEAVE_QUEUE;
@@ -15,7 +15,7 @@ use super::rows::{
 };
 use super::send::{By, Params};
 use super::{PostgresStore, import};
-use crate::domain::{AccountData, AccountId, Caller, ListedPrompt, VaultRecord};
+use crate::domain::{AccountData, AccountId, Caller, ListedPrompt, SharedPrompt, VaultRecord};
 use crate::store::{AccountStore, Result, StoreError, VaultStore};
 
 statements! {
@@ -68,6 +68,13 @@ statements! {
                 AND p.id = ANY (ARRAY(SELECT id FROM next))
         )
         SELECT (SELECT max(id) FROM next) FROM caller";
+    idempotent DELETE_WEBHOOKS "accounts.delete_webhooks"
+        "WITH due AS (
+            DELETE FROM due_delivery d WHERE d.account_id = $1
+         ), deliveries AS (
+            DELETE FROM webhook_delivery d WHERE d.account_id = $1
+         )
+         DELETE FROM webhooks w WHERE w.account_id = $1";
     idempotent DELETE_GENERAL "accounts.delete_general"
         "WITH general AS (
             DELETE FROM vault v WHERE v.account_id = $1 AND v.system RETURNING v.id
@@ -89,6 +96,8 @@ statements! {
     read_only BY_SLUG "vaults.by_slug"
         "SELECT {VAULT_COLUMNS} FROM vault v
          WHERE v.account_id = $1 AND v.slug = $2::text AND v.visibility <> 'private'";
+    read_only PROMPT "contents.prompt"
+        "SELECT {PROMPT_COLUMNS} FROM prompt p WHERE p.account_id = $1 AND p.id = $2";
     /// Nested loops keep the innermost order.
     read_only PAGE "contents.page"
         "SELECT {PROMPT_COLUMNS}, p.membership, p.pinned FROM (
@@ -124,7 +133,8 @@ impl AccountStore for PostgresStore {
             last = column(&self.db.row_of_caller(caller, &DELETE_PROMPTS, &[&id]).await?, 0)?;
         }
         let account: Params<'_> = &[&caller.account.0];
-        let rest = [(&DELETE_GENERAL, account), (&DELETE_ACCOUNT, account)];
+        let rest =
+            [(&DELETE_WEBHOOKS, account), (&DELETE_GENERAL, account), (&DELETE_ACCOUNT, account)];
         self.db.rows(By::Server, &rest).await.map(drop)
     }
 
@@ -138,6 +148,18 @@ impl AccountStore for PostgresStore {
         let rows = self.db.rows(By::LookUp, &[(&BY_SLUG, &[&account, &slug])]).await?;
         let vault = rows::all(&rows, rows::vault)?.pop();
         Ok((AccountId(account), vault.ok_or(StoreError::NotFound)?))
+    }
+
+    async fn shared_prompt(
+        &self,
+        account: AccountId,
+        vault: VaultId,
+        prompt: PromptId,
+    ) -> Result<SharedPrompt> {
+        let rows = self.db.rows(By::LookUp, &[(&PROMPT, &[&account.0, &prompt.get()])]).await?;
+        let found = rows::all(&rows, rows::prompt)?.pop();
+        let found = found.filter(|prompt| prompt.vault_ids.contains(&vault));
+        found.ok_or(StoreError::NotFound)
     }
 
     async fn vault_page(

@@ -14,9 +14,9 @@ use tokio_postgres::Row;
 use super::PostgresStore;
 use super::rows::{CALLER, EACH_PROMPT, all, column, int};
 use super::send::{By, Params};
-use crate::domain::{Caller, Place, PromptKind, PromptTexts, TextChunk};
+use crate::domain::{Caller, PromptKind};
 use crate::limits::{SEARCH_CHUNK, SEARCH_CHUNK_BYTES};
-use crate::store::{Result, SearchStore, StoreError};
+use crate::store::{Place, PromptTexts, Result, SearchStore, StoreError, TextChunk};
 
 /// Whether `p` is in no vault. A subquery for each row: a join with all memberships would read all
 /// of them.

@@ -1,4 +1,4 @@
-// Takes a picture that is dropped on the form, and shows the progress of the upload. If the upload
+// Takes a picture that is dropped on the form or pasted into it, and shows the progress of the upload. If the upload
 // is refused, the form is sent again by the browser, which shows the page with the reasons.
 for (const form of document.querySelectorAll('form[data-upload]')) {
   const input = form.querySelector('input[type=file]');
@@ -12,6 +12,9 @@ for (const form of document.querySelectorAll('form[data-upload]')) {
     event.preventDefault();
     form.classList.remove('drop');
     if (event.dataTransfer.files.length > 0) input.files = event.dataTransfer.files;
+  });
+  form.addEventListener('paste', event => {
+    if (event.clipboardData.files.length > 0) input.files = event.clipboardData.files;
   });
   form.addEventListener('submit', event => {
     if (input.files.length === 0) return;

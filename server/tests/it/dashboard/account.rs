@@ -22,7 +22,7 @@ async fn an_account_gets_a_new_name_that_is_free() {
         assert_has(&page, &[part, &format!("value=\"{name}\"")]);
     }
     let page = alice.submit("/account/name", &[("name", "c<b>arol")]).await;
-    assert_has(&page, &["The account has a new name.", "c&lt;b&gt;arol"]);
+    assert_has(&page, &["Account renamed.", "c&lt;b&gt;arol"]);
     alice.data("/prompts").await;
 }
 
@@ -43,7 +43,7 @@ async fn an_export_is_downloaded_and_imported_into_another_account() {
     let file = multipart(&[], Some(export.body.as_bytes()));
     let response = bob.send_file("/account/import", &file).await;
     assert_eq!(response.status, 303, "{response:?}");
-    assert_has(&bob.page(response.location()).await, &["The prompts and vaults of the file"]);
+    assert_has(&bob.page(response.location()).await, &["Import finished."]);
     assert_eq!(bob.data("/prompts").await[1]["title"], HOSTILE);
     assert_eq!(bob.data("/vaults").await.as_array().unwrap().len(), 2);
 
@@ -54,7 +54,7 @@ async fn an_export_is_downloaded_and_imported_into_another_account() {
         (r#""prompt":"Stars""#, r#""prompt":"""#, "prompts: entry 2 (prompt: must be 1 to 15000"),
         (r#""prompt":"Stars""#, r#""prompt":3"#, "(prompt: must be a string, but is a number)"),
         (r#""prompt":"Stars""#, r#""promt":"""#, "prompts: entry 2 (prompt: is required)"),
-        (r#""modelId":"local/m""#, r#""modelId":null"#, "entry 1 (modelId: is required when"),
+        (r#""modelId":"local/m""#, r#""modelId":null"#, "entry 1 (modelId: is required for"),
         (&member, r#"{"id":99,"isPin"#, "names no prompt of the file: 99"),
         (&second, &second.replace(&picture, &stars), "prompts: entry 2 has the id"),
         (r#""visibility":"public""#, r#""visibility":"x""#, "vaults: entry 2 (visibility: "),

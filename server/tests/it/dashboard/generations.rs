@@ -50,7 +50,7 @@ async fn a_finished_picture_is_in_its_job_and_in_its_prompt_and_on_the_overview(
     let jobs = browser.ended_jobs().await;
     assert_eq!(jobs.matches("src=\"/thumbnails/").count(), 2, "{jobs}");
     assert!(!jobs.contains("src=\"/assets/"), "the list loads whole pictures: {jobs}");
-    let parts = ["The generation is queued.", "2 pictures", "seed <bdi>7</bdi>", "people", "<img "];
+    let parts = ["Generation queued.", "2 pictures", "seed <bdi>7</bdi>", "people", "<img "];
     assert_has(&browser.page(queued.location()).await, &parts);
     let page = browser.page(attribute(&jobs, "Completed: </span><a href=\"")).await;
     assert_has(&page, &["local/plasma", "1:1", "alt=\"A harbour\"", "src=\"/assets/"]);

@@ -111,7 +111,7 @@ async fn prompts_are_filtered_by_vault_type_and_words() {
         (format!("vaultId={vault}&type=text"), "inside", "dir=\"auto\" selected>Sky"),
         ("vaultId=none".to_owned(), "elsewhere", "dir=\"auto\" selected>In no vault"),
         ("q=INS+harb".to_owned(), "inside", "value=\"INS harb\""),
-        (format!("vaultId={vault}&type=video"), "", "No prompt matches."),
+        (format!("vaultId={vault}&type=video"), "", "No prompts match."),
     ] {
         let page = browser.page(&format!("/prompts?{query}")).await;
         for title in ["inside", "elsewhere"] {
@@ -133,7 +133,7 @@ async fn a_search_that_finds_nothing_shows_similar_titles() {
         [("harbor", true), ("hrabour+CREME", true), ("harbor+gulls", false), ("hrbr", false)]
     {
         let page = browser.page(&format!("/prompts?q={query}")).await;
-        assert!(page.contains("No prompt matches."), "{query}: {page}");
+        assert!(page.contains("No prompts match."), "{query}: {page}");
         assert_eq!(page.contains(&similar), is_similar, "{query}: {page}");
     }
     assert!(!browser.page("/prompts?q=harbour").await.contains("Similar titles"));

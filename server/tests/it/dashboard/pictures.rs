@@ -53,7 +53,7 @@ async fn an_uploaded_picture_becomes_a_prompt_with_a_thumbnail() {
         browser.send_file("/prompts/new", &multipart(&fields, Some(&png(960, 480)))).await;
     assert_eq!(response.status, 303, "{response:?}");
     let page = browser.page(response.location()).await;
-    assert_has(&page, &["It is saved.", "alt=\"Harbour\""]);
+    assert_has(&page, &["Saved.", "alt=\"Harbour\""]);
     let prompt = browser.data("/prompts").await[0].clone();
     assert_eq!((&prompt["promptType"], &prompt["vaultIds"]), (&json!("image"), &json!([1])));
     let image = &prompt["images"][0];
@@ -84,7 +84,7 @@ async fn an_uploaded_picture_becomes_a_prompt_with_a_thumbnail() {
     let id = prompt["id"].to_string();
     let fields = [("id", &*id), ("action", "cover"), ("from", "1"), ("back", "vaults/1")];
     let page = browser.submit("/prompts/chosen", &fields).await;
-    assert!(page.contains("The vault has a new cover."), "{page}");
+    assert!(page.contains("Cover changed."), "{page}");
     assert!(browser.page("/vaults").await.contains(small));
     assert_eq!(browser.data("/vaults/1").await["coverImageUrl"], image["url"]);
     browser.submit("/vaults/1/edit", &[("name", "General"), ("cover", "none")]).await;

@@ -5,7 +5,7 @@ use promptarium_server::provider::PollError;
 use serde_json::json;
 
 use crate::generations::SlowProvider;
-use crate::support::browser::{Browser, encoded};
+use crate::support::browser::{Browser, assert_has, encoded, two_accounts};
 
 /// Right-to-left override, which nothing ends.
 const TURN: char = '\u{202e}';
@@ -84,5 +84,26 @@ async fn what_people_type_is_escaped_and_does_not_turn_the_text_around_it() {
         for raw in ["<script>alert", "<img", "<i>", "<b>al", "\"'>"] {
             assert!(!page.contains(raw), "{raw} in {page}");
         }
+    }
+}
+
+#[tokio::test]
+async fn variables_are_marked_and_filled_in_by_a_form() {
+    let (alice, _) = two_accounts().await;
+    let vault = alice.vault("Letters", "public").await;
+    let body = json!({
+        "title": "Letter", "prompt": "Dear {{name}}, {{greeting|hello}} <b>", "vaultId": vault,
+    });
+    let prompt = alice.create("/prompts", body).await["id"].to_string();
+    let own = format!("/prompts/{prompt}");
+    let shared = format!("/v/alice/letters?prompt={prompt}");
+    for (page, query) in [(own, "?"), (shared, "&")] {
+        let marked = "Dear <mark>{{name}}</mark>, <mark>{{greeting|hello}}</mark> &lt;b&gt;";
+        assert_has(
+            &alice.page(&page).await,
+            &[marked, "name=\"var.name\"", "placeholder=\"hello\""],
+        );
+        let filled = alice.page(&format!("{page}{query}var.name=%3Ci%3E+Bob")).await;
+        assert_has(&filled, &["Dear &lt;i&gt; Bob, hello &lt;b&gt;"]);
     }
 }

@@ -65,7 +65,7 @@ async fn a_visitor_who_is_signed_in_copies_a_shared_vault_once() {
     let path = format!("/vaults/{shared}/fork");
     for _ in 0..2 {
         let page = bob.submit(&path, &[("token", &token)]).await;
-        assert_has(&page, &["This is your copy", "Stars"]);
+        assert_has(&page, &["Copied to your account", "Stars"]);
     }
     assert_eq!(bob.data("/vaults").await.as_array().unwrap().len(), 2);
     let fields = [("name", "Night Sky"), ("visibility", "private")];

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::{caller, fill, number, store};
-use crate::domain::{Caller, Place, PromptKind, PromptSearch, Words};
+use crate::domain::{Caller, PromptKind};
 use crate::limits::{SEARCH_CHUNK, SEARCH_CHUNK_BYTES};
+use crate::search::{PromptSearch, SearchBound, Words, search_prompts};
+use crate::store::Place;
 use crate::store::contract_tests::named;
 use crate::store::postgres::PostgresStore;
 use crate::store::prelude::*;
-use crate::store::search::{SearchBound, search_prompts};
 
 /// More than a chunk has. Each tenth has a word of its own, half of them are in a vault.
 const FILL: &str = "

@@ -1,76 +1,16 @@
-//! Searches for prompts: what they look for, and whether a prompt has it. Every store uses this.
-
-mod fold;
+//! What a search looks for, and whether a prompt has it.
 
 use std::cmp::Reverse;
-use std::sync::Arc;
 
 use memchr::memmem::Finder;
-use promptarium::{PromptId, VaultId};
 
-use self::fold::fold;
-use super::{PromptKind, SharedPrompt};
-
-/// Where a search looks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Place {
-    #[default]
-    Anywhere,
-    /// In this vault, which must be the caller's.
-    Vault(VaultId),
-    /// In the prompts that are in no vault.
-    NoVault,
-}
-
-/// A search for prompts, newest first.
-#[derive(Clone, Debug)]
-pub struct PromptSearch {
-    /// Without it every prompt is found.
-    pub words: Option<Arc<Words>>,
-    pub place: Place,
-    pub kind: Option<PromptKind>,
-    /// Only prompts after this one in listing order, which have a lower id.
-    pub after: Option<PromptId>,
-    /// At most this many; at least 1.
-    pub limit: usize,
-}
-
-/// What a search has found.
-#[derive(Clone, Debug)]
-pub struct FoundPrompts {
-    /// Newest first.
-    pub prompts: Vec<SharedPrompt>,
-    /// If more prompts may match: where the search goes on, which is the last prompt found, or the
-    /// last one read if the search has stopped early.
-    pub next: Option<PromptId>,
-    /// How many prompts were read, if the search has stopped early.
-    pub stopped_after: Option<usize>,
-}
-
-/// What a search reads of a prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PromptTexts {
-    pub id: PromptId,
-    pub title: Arc<str>,
-    pub text: Arc<str>,
-    pub platform: Option<Arc<str>>,
-}
-
-/// Prompts in listing order, as a search reads them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TextChunk {
-    /// Those in the place of the search.
-    pub texts: Vec<PromptTexts>,
-    /// How many prompts were read for them.
-    pub read: usize,
-    /// The last prompt that was read, if more may follow.
-    pub next: Option<PromptId>,
-}
+use super::fold::fold;
+use crate::store::PromptTexts;
 
 /// Words and phrases. A prompt has them if each occurs in its title, its text or its platform, also
 /// within a longer word.
 #[derive(Debug)]
-pub struct Words(Vec<Phrase>);
+pub(crate) struct Words(Vec<Phrase>);
 
 /// Words that follow one another, with white space in between. Most phrases are one word.
 #[derive(Debug)]
@@ -83,7 +23,7 @@ impl Words {
     /// The words of a text, and the phrases between its quotation marks. White space and punctuation
     /// separate words; of a text without words the punctuation is looked for. `None` if there is
     /// nothing that can be seen.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let folded = folded(text);
         let parts = folded.split('"').enumerate();
         let words = parts.flat_map(|(number, part)| match number % 2 {
@@ -102,7 +42,7 @@ impl Words {
     }
 
     /// Whether a prompt has all of them. The buffer saves allocations.
-    pub fn are_in(&self, prompt: &PromptTexts, buffer: &mut String) -> bool {
+    pub(crate) fn are_in(&self, prompt: &PromptTexts, buffer: &mut String) -> bool {
         buffer.clear();
         let PromptTexts { title, text, platform, .. } = prompt;
         for text in [title, text].into_iter().chain(platform) {
@@ -196,6 +136,10 @@ pub(crate) const TITLES: [&str; 22] = [
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use promptarium::PromptId;
+
     use super::*;
 
     fn prompt(title: &str, text: &str, platform: Option<&str>) -> PromptTexts {

@@ -1,4 +1,8 @@
-//! The search for prompts, over any store.
+//! The search for prompts, over any store: the store hands out texts, and [`Words`] matches them.
+
+mod fold;
+mod list;
+mod words;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,11 +12,67 @@ use promptarium::PromptId;
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
-use super::{Result, Store, StoreError};
-use crate::domain::{
-    Caller, FoundPrompts, Place, PromptQuery, PromptSearch, PromptTexts, TextChunk, Words,
-};
-use crate::limits::{SEARCH_PROMPTS_MAX, SEARCH_TIME_MAX};
+#[cfg(test)]
+pub(crate) use self::list::QUERY as LIST_QUERY;
+pub(crate) use self::list::route;
+#[cfg(test)]
+pub(crate) use self::words::TITLES;
+pub(crate) use self::words::{Words, folded, words};
+use crate::api::Api;
+use crate::domain::{Caller, PromptKind, PromptQuery, SharedPrompt};
+use crate::limits::POOL_WAIT;
+use crate::limits::product::{SEARCH_PROMPTS_MAX, SEARCH_TIME_MAX, SEARCHES_MAX};
+use crate::quota::Quota;
+use crate::store::{Place, PromptTexts, Result, Store, StoreError, TextChunk};
+
+/// A search for prompts, newest first.
+#[derive(Clone, Debug)]
+pub(crate) struct PromptSearch {
+    /// Without it every prompt is found.
+    pub(crate) words: Option<Arc<Words>>,
+    pub(crate) place: Place,
+    pub(crate) kind: Option<PromptKind>,
+    /// Only prompts after this one in listing order, which have a lower id.
+    pub(crate) after: Option<PromptId>,
+    /// At most this many; at least 1.
+    pub(crate) limit: usize,
+}
+
+/// What a search has found.
+#[derive(Clone, Debug)]
+pub(crate) struct FoundPrompts {
+    /// Newest first.
+    pub(crate) prompts: Vec<SharedPrompt>,
+    /// If more prompts may match: where the search goes on, which is the last prompt found, or the
+    /// last one read if the search has stopped early.
+    pub(crate) next: Option<PromptId>,
+    /// How many prompts were read, if the search has stopped early.
+    pub(crate) stopped_after: Option<usize>,
+}
+
+/// How many searches there are at once; an account has one at a time.
+#[derive(Clone)]
+pub(crate) struct Searches(pub(crate) Quota);
+
+impl Default for Searches {
+    fn default() -> Self {
+        Self(Quota::new("searches", "the searches", SEARCHES_MAX, 1))
+    }
+}
+
+/// Searches when it is the turn of the account.
+pub(crate) async fn search(
+    api: &Api,
+    caller: &Caller,
+    search: &PromptSearch,
+) -> Result<FoundPrompts> {
+    let Some(Searches(searches)) = api.extensions.get() else {
+        return Err(StoreError::Internal("the searches have no quota".into()));
+    };
+    let turn = searches.acquire(caller.account, 1, POOL_WAIT).await;
+    let _turn = turn.map_err(StoreError::Busy)?;
+    search_prompts(&*api.store, caller, search, SearchBound::default()).await
+}
 
 /// When a search stops: after the chunk in which it has read so many prompts or has taken so long.
 #[derive(Clone, Copy, Debug)]
