@@ -17,6 +17,19 @@ use crate::limits::JOBS_AT_ONCE;
 use crate::store::{JobQueue, Result, StoreError};
 
 impl MemoryStore {
+    /// Ends the leases of a server that has ended: nobody else has this store.
+    #[cfg(feature = "folder")]
+    pub(crate) async fn end_leases(&self) -> Result<()> {
+        self.step(|data| {
+            let jobs = data.jobs.values().filter(|job| job.fence.is_some());
+            for job in jobs.cloned().collect::<Vec<_>>() {
+                data.put_job(Job { fence: None, due_at: data.now(), ..job });
+            }
+            Ok(())
+        })
+        .await
+    }
+
     async fn change_leased(
         &self,
         lease: &Lease,
