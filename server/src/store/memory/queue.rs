@@ -8,7 +8,7 @@ use promptarium::PromptId;
 use tokio::time::sleep;
 
 use super::MemoryStore;
-use super::job::{Job, Phase, Place};
+use super::rows::{Job, Phase, Place, after};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, JobState, Lease, PromptImage, Release, Turn,
     output_prompt,
@@ -43,11 +43,6 @@ impl MemoryStore {
 /// The time from one to another, zero if the clock was set back.
 fn between(from: Timestamp, to: Timestamp) -> Duration {
     to.duration_since(from).try_into().unwrap_or_default()
-}
-
-/// The time this long after another.
-pub(super) fn after(time: Timestamp, by: Duration) -> Timestamp {
-    time.checked_add(by).unwrap_or(Timestamp::MAX)
 }
 
 /// The time this long before another.
