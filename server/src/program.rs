@@ -86,7 +86,9 @@ pub(crate) async fn open_store(config: &Config) -> Result<Arc<dyn Store>, Cause>
         #[cfg(feature = "folder")]
         Some(DataPlace::Folder(folder)) => {
             let opened = Folder::lock(folder).and_then(|folder| folder.open(Clock::System));
-            opened.map_err(|error| format!("{}: {error}", config.source("data")))?
+            let store = opened.map_err(|error| format!("{}: {error}", config.source("data")))?;
+            store.end_leases().await?;
+            store
         }
         _ => MemoryStore::new(Clock::System),
     };

@@ -9,6 +9,7 @@ mod backup;
 mod commands;
 mod health;
 mod log;
+mod reach;
 mod ready;
 mod signals;
 mod socket;
@@ -22,6 +23,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use futures::StreamExt;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -65,6 +67,14 @@ impl From<Cause> for Failure {
     }
 }
 
+/// A command that does not fit what exists.
+fn refused(problem: impl Into<String>) -> Failure {
+    Failure(EXIT_PRECONDITION, problem.into())
+}
+
+/// The result of a command as text and as JSON.
+type Output = (String, Value);
+
 /// Runs the program with these arguments, its name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = match Config::parse(arguments, std::env::vars_os()) {
@@ -87,7 +97,7 @@ fn execute(config: Config, command: CliCommand) -> Result<ExitCode, Failure> {
         }
         CliCommand::Admin(command) => {
             let _log = log::init(&config, LevelFilter::WARN);
-            return block_on(commands::run(&config, command));
+            return block_on(reach::run(&config, command));
         }
         CliCommand::Health => return health::run(&config),
         CliCommand::Openapi => {

@@ -128,7 +128,7 @@ async fn during_the_drain_delay_it_is_not_ready_and_a_second_signal_but_sighup_e
 #[tokio::test]
 async fn a_listener_for_other_machines_without_a_public_url_is_warned_about() {
     for (more, warned) in [("", true), ("--public-url=https://example.com", false)] {
-        let listen = format!("--listen=0.0.0.0:0 --json --drain-delay=0 {more}");
+        let listen = format!("--listen=0.0.0.0:0 --json --data=memory: --drain-delay=0 {more}");
         let server = Running::of(program(&listen)).await;
         let address = format!("\"address\":\"{}/\"", server.root());
         let log = server.stop().await.stderr;
