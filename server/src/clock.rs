@@ -24,11 +24,27 @@ impl Clock {
     /// The current time, in whole microseconds, so that stored and returned timestamps are equal.
     pub fn now(&self) -> Timestamp {
         let microseconds = match self {
-            Self::System => Timestamp::now().as_microsecond(),
+            Self::System => system_now().as_microsecond(),
             Self::Manual(clock) => clock.0.load(Ordering::SeqCst),
         };
         Timestamp::from_microsecond(microseconds).unwrap_or(Timestamp::MAX)
     }
+}
+
+#[cfg(not(test))]
+fn system_now() -> Timestamp {
+    Timestamp::now()
+}
+
+/// It stands still with the time of a paused runtime.
+#[cfg(test)]
+fn system_now() -> Timestamp {
+    use std::sync::LazyLock;
+    use std::time::Instant;
+    static START: LazyLock<(Instant, Timestamp)> =
+        LazyLock::new(|| (Instant::now(), Timestamp::now()));
+    let ((start, at), now) = (*START, tokio::time::Instant::now().into_std());
+    at + now.saturating_duration_since(start) - start.saturating_duration_since(now)
 }
 
 impl ManualClock {

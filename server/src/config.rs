@@ -9,6 +9,7 @@ mod input;
 mod values;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 #[cfg(feature = "webhooks")]
 use std::time::Duration;
 
@@ -21,8 +22,8 @@ pub(crate) use self::args::{CliCommand, Settings, command as command_line};
 pub(crate) use self::commands::WebhookCommand;
 pub(crate) use self::commands::{AccountCommand, AdminCommand, KeyCommand, SessionCommand};
 use self::input::Input;
-pub(crate) use self::values::LogFormat;
 use self::values::ProviderKind;
+pub(crate) use self::values::{DataPlace, LogFormat};
 #[cfg(feature = "webhooks")]
 use crate::api::webhooks::deliver::WebhookSettings;
 use crate::blobs::setting::BlobSetting;
@@ -31,6 +32,8 @@ use crate::generate::JobSettings;
 use crate::generate::queue::QueueSetting;
 use crate::serve::listener::ListenerLimits;
 
+/// Default of `--data`.
+const DATA_FOLDER_DEFAULT: &str = "./promptarium-data";
 /// Default of `--blob-store` with a database: files have to last as long as it does.
 const BLOB_FOLDER_DEFAULT: &str = "./data/blobs";
 
@@ -44,6 +47,8 @@ pub struct Config {
     pub(crate) provider: Option<QueueSetting>,
     /// Where uploaded and generated files are kept.
     pub(crate) blobs: BlobSetting,
+    /// Where the data are; `None` with a database.
+    pub(crate) data: Option<DataPlace>,
 }
 
 /// Why there is no [`Config`].
@@ -66,19 +71,23 @@ impl Config {
         let Cli { settings, command } =
             Cli::from_arg_matches(&matches).map_err(|e| input.invalid(&e))?;
         let command = command.unwrap_or(CliCommand::Serve);
-        let (seeds, provider, blobs) = (Vec::new(), None, BlobSetting::Memory);
-        let mut config = Self { settings, input, seeds, provider, blobs };
+        let (seeds, provider, blobs, data) = (Vec::new(), None, BlobSetting::Memory, None);
+        let mut config = Self { settings, input, seeds, provider, blobs, data };
         config.check(&command).map_err(ConfigError::Invalid)?;
         Ok((config, command))
     }
 
-    /// The settings of a server with these flags, such as `--vendor=acme`.
+    /// The settings of a server with these flags, such as `--vendor=acme`; in memory unless they say
+    /// otherwise.
     ///
     /// # Errors
     /// If a flag is wrong. The text says which one and why, without a secret.
     pub fn of_flags(flags: impl IntoIterator<Item = String>) -> Result<Self, String> {
+        let flags: Vec<_> = flags.into_iter().collect();
+        let has_place = flags.iter().any(|flag| flag.starts_with("--da"));
+        let memory = (!has_place && cfg!(feature = "folder")).then(|| "--data=memory:".to_owned());
         let program = std::iter::once("embedded".to_owned());
-        match Self::parse(program.chain(flags).map(OsString::from), []) {
+        match Self::parse(program.chain(flags).chain(memory).map(OsString::from), []) {
             Ok((config, _)) => Ok(config),
             Err(ConfigError::Help(text) | ConfigError::Invalid(text)) => Err(text),
         }
@@ -103,31 +112,23 @@ impl Config {
             }
             (None, _) => {}
         }
-        match command {
-            _ if self.has_database() => {
-                self.blobs = BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into());
-            }
-            CliCommand::Admin(_) if cfg!(not(feature = "postgres")) => {
-                return Err(
-                    "this command needs the feature `postgres`, and this program was built \
-                            without it"
-                        .to_owned(),
-                );
-            }
-            CliCommand::Admin(command) => {
-                let mut problem = "missing; set it or PROMPTARIUM_DATABASE_URL".to_owned();
-                if matches!(command, AdminCommand::SignIn { .. }) {
-                    problem += ". A server in memory prints a new link when it gets SIGUSR1";
-                }
-                return Err(format!("--database-url: {problem}"));
-            }
-            _ => {}
+        self.data = self.data_place()?;
+        self.blobs = self.settings.blob_store.take().unwrap_or_else(|| match &self.data {
+            None => BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into()),
+            Some(DataPlace::Memory) => BlobSetting::Memory,
+            Some(DataPlace::Folder(folder)) => BlobSetting::Folder(folder.join("blobs")),
+        });
+        if matches!(command, CliCommand::Admin(_)) && self.data == Some(DataPlace::Memory) {
+            return Err(self.fault("data", "a command cannot reach a server in memory"));
+        }
+        #[cfg(feature = "postgres")]
+        if let (CliCommand::Admin(AdminCommand::Migrate { .. }), Some(_)) = (command, &self.data) {
+            return Err("--database-url: missing; set it or PROMPTARIUM_DATABASE_URL".to_owned());
         }
         if *command == CliCommand::Serve {
             self.provider = self.provider()?;
             let seeds = SeedKey::parse_all(&self.settings.seed_key, &self.settings.vendor);
             self.seeds = seeds.map_err(|problem| self.fault("seed_key", &problem))?;
-            self.blobs = self.settings.blob_store.take().unwrap_or_else(|| self.blobs.clone());
         }
         Ok(())
     }
@@ -154,12 +155,42 @@ impl Config {
         Err(self.fault("provider", problem))
     }
 
-    /// Whether data are in a database.
-    pub(crate) const fn has_database(&self) -> bool {
+    /// Where the data are, if not in a database.
+    #[cfg(feature = "folder")]
+    fn data_place(&mut self) -> Result<Option<DataPlace>, String> {
         #[cfg(feature = "postgres")]
-        return self.settings.database_url.is_some();
+        let has_database = self.settings.database_url.is_some();
         #[cfg(not(feature = "postgres"))]
-        return false;
+        let has_database = false;
+        match self.settings.data.take() {
+            Some(_) if has_database => {
+                Err(self.fault("data", "cannot be used with --database-url"))
+            }
+            None if has_database => Ok(None),
+            given => Ok(given.or_else(|| Some(DataPlace::Folder(DATA_FOLDER_DEFAULT.into())))),
+        }
+    }
+
+    /// Where the data are, if not in a database.
+    #[cfg(not(feature = "folder"))]
+    fn data_place(&self) -> Result<Option<DataPlace>, String> {
+        #[cfg(feature = "postgres")]
+        if self.settings.database_url.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(DataPlace::Memory))
+    }
+
+    /// The absolute path of the folder with the data.
+    pub(crate) fn data_folder(&self) -> Option<PathBuf> {
+        let Some(DataPlace::Folder(folder)) = &self.data else { return None };
+        // Relative only if there is no working directory.
+        Some(std::path::absolute(folder).unwrap_or_else(|_| folder.clone()))
+    }
+
+    /// The command line with the variables of the environment as flags.
+    pub(crate) fn command_line(&self) -> Vec<String> {
+        self.input.command_line()
     }
 
     /// What to log, by default from this level on.

@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use tokio_util::either::Either;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, Vendor};
 use crate::generate::Provider;
@@ -57,9 +58,9 @@ pub struct EmbeddedServerBuilder {
     parts: ServiceParts,
 }
 
-/// Opens the store of a server that has this clock.
-pub(crate) type OpenStore =
-    Arc<dyn Fn(Clock) -> BoxFuture<'static, Result<Arc<dyn Store>, EmbedError>> + Send + Sync>;
+/// Opens the stores of a server that has this clock; without a store of files, they are in memory.
+pub(crate) type OpenStore = Arc<dyn Fn(Clock) -> BoxFuture<'static, OpenedStores> + Send + Sync>;
+type OpenedStores = Result<(Arc<dyn Store>, Option<Blobs>), EmbedError>;
 
 /// Why an [`EmbeddedServer`] did not start.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +69,7 @@ pub enum EmbedError {
     /// A setting is not valid. The text says which one and why, without a secret.
     #[error("{0}")]
     Setting(String),
-    /// The database cannot be used.
+    /// The database or the data folder cannot be used.
     #[error("the database cannot be used")]
     Database(#[source] Cause),
     /// The service could not be started. The source says which setting or store is wrong.
@@ -177,7 +178,7 @@ impl EmbeddedServerBuilder {
 
     /// Uses this blob store instead of a new one in memory.
     #[cfg(feature = "test-support")]
-    pub fn blobs(mut self, blobs: crate::blobs::Blobs) -> Self {
+    pub fn blobs(mut self, blobs: Blobs) -> Self {
         self.parts.blobs = Some(blobs);
         self
     }
@@ -214,7 +215,8 @@ impl EmbeddedServerBuilder {
         let base_url = public.base_url();
         let mut parts = self.parts;
         if let Some(open) = self.open_store {
-            parts.store = Some(open(parts.clock.clone()).await?);
+            let (store, files) = open(parts.clock.clone()).await?;
+            (parts.store, parts.blobs) = (Some(store), files.or(parts.blobs));
         }
         let service = start::start(settings, public, parts).await.map_err(|cause| {
             let is_store = cause.is::<StoreError>();

@@ -5,6 +5,8 @@ mod middleware;
 
 use std::any::Any;
 use std::error::Error;
+#[cfg(feature = "folder")]
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 #[cfg(feature = "webhooks")]
 use std::time::Duration;
@@ -16,8 +18,12 @@ use tokio::time::{Instant, sleep};
 use self::middleware::ProgramMiddleware;
 #[cfg(feature = "webhooks")]
 use crate::api::webhooks::deliver::{Deliverer, WebhookSettings};
+#[cfg(any(feature = "folder", feature = "postgres"))]
+use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::config::Config;
+#[cfg(feature = "folder")]
+use crate::config::DataPlace;
 use crate::domain::{PublicUrl, SecretToken};
 use crate::embedded::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
 use crate::error_chain::error_chain;
@@ -31,6 +37,8 @@ use crate::outbound::Outbound;
 use crate::search::{self, Searches};
 use crate::serve::metrics::{Metrics, Readings, RequestMetrics};
 use crate::start::{self, Extend, Service, ServiceParts, ServiceSettings, SignInLinks};
+#[cfg(feature = "folder")]
+use crate::store::folder::Folder;
 use crate::store::memory::MemoryStore;
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
@@ -112,7 +120,15 @@ pub(crate) async fn open_store(config: &Config) -> Result<Arc<dyn Store>, Cause>
         let database = PostgresStore::open(url, settings.migrate, Clock::System).await?;
         return Ok(Arc::new(database.with_vaults_max(settings.vaults_max)));
     }
-    Ok(Arc::new(MemoryStore::new(Clock::System).with_vaults_max(settings.vaults_max)))
+    let store = match &config.data {
+        #[cfg(feature = "folder")]
+        Some(DataPlace::Folder(folder)) => {
+            let opened = Folder::lock(folder).and_then(|folder| folder.open(Clock::System));
+            opened.map_err(|error| format!("{}: {error}", config.source("data")))?
+        }
+        _ => MemoryStore::new(Clock::System),
+    };
+    Ok(Arc::new(store.with_vaults_max(settings.vaults_max)))
 }
 
 /// The database was away for all the time of `--database-wait`.
@@ -132,7 +148,10 @@ pub(crate) async fn with_database<T>(
             Ok(opened) => return Ok(opened),
             Err(error) => error,
         };
-        let Some(temporary) = of_database(&*error) else { return Err(error) };
+        let has_database = config.data.is_none();
+        let Some(temporary) = of_database(&*error).filter(|_| has_database) else {
+            return Err(error);
+        };
         let text = format!("{}: {}", config.source("database_url"), error_chain(&*error));
         let left = config.settings.database_wait.saturating_sub(began.elapsed());
         match temporary {
@@ -166,10 +185,14 @@ pub async fn start(
 ) -> Result<(Service, Option<Arc<Metrics>>), Cause> {
     let setting = config.source("blob_store");
     let refused = |problem: Cause| -> Cause { format!("{setting}: {problem}").into() };
-    // Before the database is migrated.
+    // Files may be in the data folder, which must be ours; a database may have to be migrated.
+    let folder = if config.data.is_some() { Some(open_store(config).await?) } else { None };
     let blobs = config.blobs.open().map_err(refused)?;
     blobs.verify().await.map_err(refused)?;
-    let store = open_store(config).await?;
+    let store = match folder {
+        Some(store) => store,
+        None => open_store(config).await?,
+    };
     blobs.check_mark(&*store).await.map_err(refused)?;
     #[cfg(feature = "webhooks")]
     let webhooks = config.webhooks();
@@ -273,11 +296,31 @@ impl EmbeddedServerBuilder {
     }
 }
 
+#[cfg(feature = "folder")]
+impl EmbeddedServerBuilder {
+    /// Keeps all data in this folder, which is created if it is absent. One server at a time can use
+    /// it.
+    pub fn data(self, folder: impl Into<PathBuf>) -> Self {
+        let folder: Arc<Path> = folder.into().into();
+        let open = move |clock| -> Result<(Arc<dyn Store>, Option<Blobs>), Cause> {
+            let store = Folder::lock(&folder)?.open(clock)?;
+            Ok((Arc::new(store), Some(Blobs::in_folder(&folder.join("blobs"))?)))
+        };
+        self.open_store(Arc::new(move |clock| {
+            Box::pin(std::future::ready(open(clock).map_err(EmbedError::Database)))
+        }))
+    }
+}
+
 #[cfg(feature = "postgres")]
-async fn open_database(url: Arc<str>, clock: Clock) -> Result<Arc<dyn Store>, EmbedError> {
+async fn open_database(
+    url: Arc<str>,
+    clock: Clock,
+) -> Result<(Arc<dyn Store>, Option<Blobs>), EmbedError> {
     let problem = |error| EmbedError::Setting(format!("database_url: {error}"));
     let url = DatabaseUrl::parse(&url).map_err(problem)?;
     let database = PostgresStore::open(&url, Migration::Auto, clock).await;
     let problem = |error| format!("database_url: {}", error_chain(&error));
-    Ok(Arc::new(database.map_err(|error| EmbedError::Database(problem(error).into()))?))
+    let database = database.map_err(|error| EmbedError::Database(problem(error).into()))?;
+    Ok((Arc::new(database), None))
 }

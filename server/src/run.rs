@@ -1,5 +1,11 @@
 //! The program: reads the configuration, then serves until a signal, or runs one command.
 
+#[cfg(all(unix, feature = "folder"))]
+mod admin_socket;
+#[cfg(feature = "folder")]
+mod archive;
+#[cfg(feature = "folder")]
+mod backup;
 mod commands;
 mod health;
 mod log;
@@ -24,7 +30,7 @@ use self::signals::signals;
 use self::socket::{Bound, bind};
 use crate::api::openapi;
 use crate::blobs::setting::BlobSetting;
-use crate::config::{CliCommand, Config, ConfigError, command_line};
+use crate::config::{CliCommand, Config, ConfigError, DataPlace, command_line};
 use crate::domain::{BASE_PATH, GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
 use crate::program::{self, DatabaseAway};
@@ -127,7 +133,7 @@ fn block_on(program: impl Future<Output = Result<ExitCode, Failure>>) -> Result<
 
 async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     let signals = signals().map_err(|error| format!("signals cannot be received: {error}"))?;
-    let (mut stop_signals, link_signals) = (pin!(signals.0), signals.1);
+    let mut stop_signals = pin!(signals);
     let (settings, mut limits) = (&config.settings, config.limits().within_descriptors());
     let json = settings.json;
     let Bound { address, listen, file } = bind(&config, "listen", &settings.listen).await?;
@@ -140,6 +146,7 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
         None => None,
     };
     let files_in_memory = config.blobs == BlobSetting::Memory;
+    let folder = config.data_folder();
     // The port refuses connections until then: migrations may take long.
     let (service, metrics) = tokio::select! {
         service = Box::pin(open_service(config, address)) => service?,
@@ -159,12 +166,20 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     let dashboard_url = has_pages.then(|| format!("{root}/"));
     let with_link = has_pages && service.account_is_new;
     let sign_in_url = if with_link { sign_in_url(&service.sign_in).await } else { None };
+    #[cfg(all(unix, feature = "folder"))]
+    if let Some(folder) = &folder
+        && let Err(error) = admin_socket::serve(folder, service.app.api.store.clone())
+    {
+        let folder = &*folder.to_string_lossy();
+        tracing::warn!(%error, folder, "commands cannot reach this server while it runs");
+    }
     let ready_line = ReadyLine {
         base_url: &service.app.api.base_url,
         api_key: service.generated_key.as_ref().map(GeneratedKey::expose),
         dashboard_url: dashboard_url.as_deref(),
         sign_in_url: sign_in_url.as_deref(),
         store: service.app.api.store.name(),
+        folder: folder.as_deref(),
         pid: std::process::id(),
         files_in_memory,
         socket: file.as_ref().map(|file| &*file.path),
@@ -172,8 +187,6 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     if let Err(error) = ready_line.print(json) {
         tracing::warn!(%error, "the ready line could not be written");
     }
-    let links = service.sign_in.clone();
-    tokio::spawn(link_signals.for_each(move |()| print_sign_in_link(links.clone(), json)));
 
     let stop = CancellationToken::new();
     let stopping = async {
@@ -213,10 +226,8 @@ async fn open_service(
              to the address that clients and browsers open"
         );
     }
-    if config.has_database() && config.blobs == BlobSetting::Memory {
-        tracing::warn!(
-            "files are in memory and will be lost at the next stop, unlike the database"
-        );
+    if config.data != Some(DataPlace::Memory) && config.blobs == BlobSetting::Memory {
+        tracing::warn!("files are in memory and will be lost at the next stop, unlike the data");
     }
     let start = async || program::start(&config, &public).await;
     Ok(program::with_database(&config, start).await?)
@@ -228,18 +239,4 @@ async fn sign_in_url(links: &SignInLinks) -> Option<String> {
         tracing::warn!(error = error_chain(&error), "no sign-in link could be made");
         None
     })
-}
-
-/// Prints a new sign-in link.
-async fn print_sign_in_link(links: SignInLinks, json: bool) {
-    let Some(url) = sign_in_url(&links).await else {
-        return tracing::warn!("there is no sign-in link: `promptarium-server sign-in` makes one");
-    };
-    let line = match json {
-        true => format!("{}\n", serde_json::json!({ "sign_in_url": url })),
-        false => format!("Sign in once, within 15 minutes:\n  {url}\n"),
-    };
-    if let Err(error) = print(&line) {
-        tracing::warn!(%error, "the sign-in link could not be written");
-    }
 }

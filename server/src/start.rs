@@ -236,6 +236,7 @@ pub(crate) async fn start(
     quotas.extend(painters.into_iter().chain(blobs.quota()));
     let draining = CancellationToken::new();
     let mut workers = vec![WorkerPool::start(&worker, &draining)];
+    let site = Site { is_in_memory: store.name() == "memory", ..Site::new(&public) };
     let mut api = Api {
         submitter: submitter.clone(),
         store,
@@ -244,7 +245,7 @@ pub(crate) async fn start(
         cursors: Cursors::new(&signing_key),
         base_url: public.base_url().into(),
         slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
-        site: Site::new(&public),
+        site,
         clock,
         blobs,
         assets,

@@ -24,6 +24,8 @@ mod admin;
 pub(crate) mod contract_tests;
 #[cfg(test)]
 mod differential;
+#[cfg(feature = "folder")]
+pub(crate) mod folder;
 mod jobs;
 mod keys;
 pub(crate) mod memory;
@@ -65,7 +67,7 @@ pub trait Store:
     + JobQueue
     + AdminStore
 {
-    /// A short name for logs and the ready line: `memory` or `postgres`.
+    /// A short name for logs and the ready line: `memory`, `folder` or `postgres`.
     fn name(&self) -> &'static str;
 
     /// Checks that the store can serve requests.
@@ -96,6 +98,8 @@ pub struct Gauge {
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+const DATA_FOLDER_FULL: &str = "the data folder has no space left";
 
 /// Why a store method failed. For callers, `http::error` has the texts.
 #[derive(Debug, thiserror::Error)]
@@ -138,6 +142,13 @@ pub enum StoreError {
     /// The database broke off or fell silent. It is unknown whether the change was made.
     #[error("the store did not confirm a change")]
     OutcomeUnknown(#[source] Cause),
+    /// The change could not be written to the data folder, and is undone.
+    #[error("{}", if *is_full { DATA_FOLDER_FULL } else { "the data folder cannot be written" })]
+    NotKept {
+        is_full: bool,
+        #[source]
+        cause: Cause,
+    },
     /// Another attempt would fail too.
     #[error(
         "the vault has too many prompts: this would take longer than {} seconds; nothing was \

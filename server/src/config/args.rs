@@ -11,6 +11,8 @@ use tracing_subscriber::filter::Targets;
 use super::commands::AdminCommand;
 #[cfg(feature = "postgres")]
 use super::values::database_url;
+#[cfg(feature = "folder")]
+use super::values::{DataPlace, data_place};
 use super::values::{
     LogFormat, ProviderKind, address, boolean, delay, integer, listen, log_filter, mode,
     model_field, model_namespace, seconds, signing_key, vendor,
@@ -30,7 +32,7 @@ use crate::store::postgres::{DatabaseUrl, Migration};
 /// The groups of the help, by their first setting.
 const GROUPS: [(&str, &str); 7] = [
     ("listen", "Server"),
-    ("database_url", "Database"),
+    ("data", "Data"),
     ("blob_store", "Files"),
     ("provider", "Provider of generations"),
     ("max_connections", "Limits"),
@@ -39,12 +41,13 @@ const GROUPS: [(&str, &str); 7] = [
 ];
 
 /// What `-h` shows.
-const EVERYDAY: &str = "listen public_url seed_key database_url blob_store provider provider_url \
+const EVERYDAY: &str = "listen public_url seed_key data database_url blob_store provider provider_url \
                         provider_key log admin_listen";
 
 const EXAMPLES: &str = "\
 Examples:
   promptarium-server --listen 0.0.0.0:8080 --public-url http://192.168.1.5:8080
+  promptarium-server --data /srv/promptarium
   PROMPTARIUM_DATABASE_URL=postgres://localhost/promptarium promptarium-server
   promptarium-server sign-in alice
   promptarium-server key create --account alice --name laptop
@@ -111,7 +114,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "KEY=ACCOUNT[:SCOPE,…]")]
     pub(crate) seed_key: Vec<String>,
     /// Secret that signs cursors and upload URLs, at least 32 characters. Default: a random one,
-    /// stored in the database if there is one.
+    /// stored with the data.
     #[arg(long, value_name = "SECRET", value_parser = signing_key, allow_hyphen_values = true)]
     pub(crate) signing_key: Option<SigningKey>,
     /// Print the ready line, or the result of a command, as one line of JSON on stdout.
@@ -119,7 +122,12 @@ pub(crate) struct Settings {
     #[arg(action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "true")]
     pub(crate) json: bool,
-    /// PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME. Default: all data is in memory.
+    /// Folder with all data, or memory:, where they are lost at the stop. Default without
+    /// --database-url: ./promptarium-data.
+    #[cfg(feature = "folder")]
+    #[arg(long, value_name = "DIR|memory:", value_parser = data_place)]
+    pub(crate) data: Option<DataPlace>,
+    /// PostgreSQL database in place of --data, postgres://USER:PASSWORD@HOST/NAME.
     #[cfg(feature = "postgres")]
     #[arg(long, value_name = "URL", value_parser = database_url)]
     pub(crate) database_url: Option<DatabaseUrl>,
@@ -135,7 +143,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "NUMBER", value_parser = integer::<DATABASE_CONNECTIONS_MIN, 10_000>)]
     pub(crate) database_pool: Option<usize>,
     /// Store of uploaded and generated files: memory:, file:PATH or s3://BUCKET/PREFIX.
-    /// Default: memory:, or file:./data/blobs with a database.
+    /// Default: the folder blobs in --data, or file:./data/blobs with a database.
     #[arg(long, value_name = "STORE", value_parser = BlobSetting::parse)]
     pub(crate) blob_store: Option<BlobSetting>,
     /// Provider of generations: the server itself (local), or a service that speaks the fal.ai

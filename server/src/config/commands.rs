@@ -1,4 +1,4 @@
-//! The commands that work on the database.
+//! The commands that work on the data.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use clap::Subcommand;
 use super::values::{key_name, public_id, scopes};
 use crate::domain::{Scopes, account_name};
 
-/// A command that works on the database.
+/// A command that works on the data.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum AdminCommand {
     /// Bring the schema of the database up to date.
@@ -17,6 +17,20 @@ pub(crate) enum AdminCommand {
         /// needs the extension citus, and all servers must be stopped.
         #[arg(long)]
         distribute: bool,
+    },
+    /// Write a consistent copy of the data folder, also while its server runs.
+    #[cfg(feature = "folder")]
+    Backup {
+        /// Archive to create, such as promptarium.zip.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Put a backup into the data folder, which must be new or empty.
+    #[cfg(feature = "folder")]
+    Restore {
+        /// Archive that `backup` has written.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
     },
     /// Create, list, rename, delete, export and import accounts.
     #[command(subcommand)]
@@ -75,13 +89,17 @@ pub(crate) enum AccountCommand {
         /// Account to export.
         #[arg(value_name = "NAME", value_parser = account_name)]
         name: String,
+        /// Write an archive with the files too, instead of printing.
+        #[arg(long, value_name = "ARCHIVE.zip")]
+        #[cfg(feature = "folder")]
+        with_files: Option<PathBuf>,
     },
     /// Add the prompts and vaults of an export to an account, all or none.
     Import {
         /// Account to add to.
         #[arg(value_name = "NAME", value_parser = account_name)]
         name: String,
-        /// File that `account export` has printed; `-` reads standard input.
+        /// What `account export` has printed or written; `-` reads standard input.
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
@@ -95,7 +113,7 @@ pub(crate) enum SessionCommand {
         #[arg(value_name = "ACCOUNT", value_parser = account_name)]
         account: String,
     },
-    /// End a session. All servers of the database refuse it at once.
+    /// End a session. All servers refuse it at once.
     End {
         /// Account of the session.
         #[arg(value_name = "ACCOUNT", value_parser = account_name)]
@@ -149,7 +167,7 @@ pub(crate) enum KeyCommand {
         #[arg(long, value_name = "NAME", value_parser = account_name)]
         account: Option<String>,
     },
-    /// Revoke a key permanently. All servers of the database refuse it at once.
+    /// Revoke a key permanently. All servers refuse it at once.
     Revoke {
         /// The part of the key between `_live_` and the last `_`.
         #[arg(value_name = "PUBLIC_ID", value_parser = public_id)]

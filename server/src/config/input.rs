@@ -74,11 +74,19 @@ impl Input {
         Ok(input)
     }
 
+    fn line(&self) -> Vec<OsString> {
+        let (name, rest) = self.arguments.split_at(self.arguments.len().min(1));
+        [name, &self.flags, rest].concat()
+    }
+
+    /// The arguments, behind the variables as flags.
+    pub(super) fn command_line(&self) -> Vec<String> {
+        self.line().iter().map(|argument| argument.to_string_lossy().into_owned()).collect()
+    }
+
     /// Matches the variables and the arguments.
     pub(super) fn matches(&self) -> Result<ArgMatches, ConfigError> {
-        let (name, rest) = self.arguments.split_at(self.arguments.len().min(1));
-        let line = [name, &self.flags, rest].concat();
-        let matches = command().try_get_matches_from(line).map_err(|e| self.invalid(&e))?;
+        let matches = command().try_get_matches_from(self.line()).map_err(|e| self.invalid(&e))?;
         // clap drops the values before the command if there are others after it.
         for flag in repeatable() {
             if self.times(&flag) > matches.get_raw(&id(&flag)).map_or(0, Iterator::count) {

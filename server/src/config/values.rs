@@ -2,6 +2,7 @@
 //!
 //! The error of a parser continues a sentence that begins with the value.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -25,6 +26,21 @@ pub(crate) enum LogFormat {
 pub(crate) enum ProviderKind {
     Local,
     Queue,
+}
+
+/// Where a server without a database has its data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DataPlace {
+    Memory,
+    Folder(PathBuf),
+}
+
+pub(super) fn data_place(text: &str) -> Result<DataPlace, &'static str> {
+    match text {
+        "memory:" => Ok(DataPlace::Memory),
+        "" => Err("must be a folder or memory:"),
+        folder => Ok(DataPlace::Folder(folder.into())),
+    }
 }
 
 pub(super) fn boolean(text: &str) -> Result<bool, &'static str> {

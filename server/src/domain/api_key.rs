@@ -39,7 +39,7 @@ pub(crate) fn account_name(text: &str) -> Result<String, &'static str> {
 }
 
 /// Id of an API key inside the service; never on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct KeyId(pub i64);
 
 /// The authenticated caller of a request.
@@ -53,7 +53,7 @@ pub struct Caller {
 }
 
 /// Scopes of a key. Reading needs none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Scopes {
     pub prompts_write: bool,
 }
@@ -103,7 +103,7 @@ impl NewKey {
 }
 
 /// A stored key.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyRecord {
     pub id: KeyId,
     pub account: AccountId,

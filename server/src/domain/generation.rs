@@ -86,7 +86,7 @@ pub struct NewJob {
 }
 
 /// Identifies a job in the service.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JobKey {
     pub account: AccountId,
     /// Its name in that account.
@@ -101,7 +101,7 @@ impl JobKey {
 }
 
 /// The provider's handle of a job that it accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderTicket {
     /// Shown to the caller as `providerRequestId`.
     pub request_id: Box<str>,
@@ -110,7 +110,7 @@ pub struct ProviderTicket {
 }
 
 /// The state of a job.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum JobState {
     /// It is being sent to the provider; the caller has no response yet.
     Submitting,
@@ -135,7 +135,7 @@ impl JobState {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobRecord {
     pub key: JobKey,
     pub request: Arc<GenerationRequest>,

@@ -15,7 +15,9 @@ use super::ImageRef;
 pub type SharedPrompt = Arc<PromptRecord>;
 
 /// Type of a stored prompt. Unlike the SDK's open `PromptType`, it has no unknown values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum PromptKind {
     Image,
     #[default]
@@ -69,7 +71,7 @@ impl NewPrompt {
 }
 
 /// Fields of a prompt that are accepted and never returned.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptInputs {
     /// Model at the provider; always set for image and video prompts.
     pub model_id: Option<Arc<str>>,
@@ -110,7 +112,7 @@ pub struct PromptImage {
 }
 
 /// A stored prompt without its [`PromptInputs`]. Clones share the texts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptRecord {
     /// Unique in the service.
     pub id: PromptId,
@@ -160,7 +162,7 @@ pub struct PromptPage {
     pub more: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VaultVisibility {
     #[default]
     Private,
@@ -216,7 +218,7 @@ pub struct VaultPatch {
     pub cover_image: Option<Option<ImageRef>>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VaultRecord {
     /// Unique in the service.
     pub id: VaultId,

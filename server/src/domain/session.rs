@@ -8,6 +8,7 @@ use std::fmt;
 
 use data_encoding::BASE64URL_NOPAD;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{AccountId, Caller, KeyId, PublicUrl, Scopes};
@@ -53,7 +54,7 @@ impl fmt::Debug for SecretToken {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRecord {
     /// Also its id in the dashboard; it gives access to nothing.
     pub id: KeyId,

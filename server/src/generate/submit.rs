@@ -200,12 +200,13 @@ async fn until_available<'a, T>(
     limit: Duration,
     step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    use StoreError::{OutcomeUnknown, Unavailable};
-    let is_unavailable =
-        |result: &Result<T, _>| matches!(result, Err(Unavailable(_) | OutcomeUnknown(_)));
+    use StoreError::{NotKept, OutcomeUnknown, Unavailable};
+    let is_unavailable = |result: &Result<T, _>| {
+        matches!(result, Err(Unavailable(_) | OutcomeUnknown(_) | NotKept { .. }))
+    };
     match repeat_while(is_unavailable, limit, step).await {
         // The provider was called, whatever the store has.
-        Err(Unavailable(cause)) => Err(OutcomeUnknown(cause)),
+        Err(Unavailable(cause) | NotKept { cause, .. }) => Err(OutcomeUnknown(cause)),
         result => result,
     }
 }

@@ -28,6 +28,8 @@ pub struct Site {
     /// one of the same host overwrites the first. The second has port and path, and is the one that counts.
     pub(crate) cookies: [Box<str>; 2],
     pub(crate) cookie_attributes: &'static str,
+    /// Whether everything is lost at the stop.
+    pub(crate) is_in_memory: bool,
 }
 
 impl Site {
@@ -47,6 +49,7 @@ impl Site {
             root: format!("{path}/").into(),
             cookies: [cookie.as_str().into(), format!("{cookie}_{port}{of_path}").into()],
             cookie_attributes,
+            is_in_memory: false,
         }
     }
 

@@ -218,6 +218,9 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
             "the database cannot be reached or is busy; nothing was carried out, so the request \
              can be sent again",
         ),
+        StoreError::NotKept { .. } => {
+            Problem::unavailable(format!("{error}; nothing was carried out"))
+        }
         StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => {
             Problem::unavailable("the database cannot be reached or is busy; try again in a while")
         }

@@ -1,30 +1,40 @@
-//! The commands that work on the store: its schema, accounts, keys and sign-in. They need no server;
-//! running servers see the changes at once.
+//! The commands that work on the store: its schema, accounts, keys and sign-in. They need no server.
+//! Servers of a database see the changes at once; a running server of a folder carries them out.
 
 mod accounts;
 #[cfg(feature = "webhooks")]
 mod webhooks;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::{fs, io};
 
+#[cfg(feature = "folder")]
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+#[cfg(all(unix, feature = "folder"))]
+use super::admin_socket::Server;
 use super::{EXIT_PRECONDITION, Failure, print};
-use crate::config::{AdminCommand, Config, KeyCommand, Settings};
+#[cfg(feature = "folder")]
+use super::{archive, backup};
+use crate::config::{AccountCommand, AdminCommand, Config, KeyCommand, Settings};
 use crate::domain::{KeyEntry, NewKey, PublicUrl, Scopes, SecretToken};
 use crate::error_chain::error_chain;
 use crate::program::{open_store, with_database};
+#[cfg(feature = "folder")]
+use crate::store::folder::has_data;
 use crate::store::{Store, StoreError};
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        format!("the database failed: {}", error_chain(&error)).into()
+        format!("the store failed: {}", error_chain(&error)).into()
     }
 }
 
 /// A command that does not fit what exists.
-fn refused(problem: impl Into<String>) -> Failure {
+pub(super) fn refused(problem: impl Into<String>) -> Failure {
     Failure(EXIT_PRECONDITION, problem.into())
 }
 
@@ -37,16 +47,39 @@ const KEY_COLUMNS: [&str; 7] =
     ["public_id", "account", "name", "scopes", "created_at", "last_used_at", "revoked_at"];
 
 /// The result of a command as text and as JSON.
-type Output = (String, Value);
+pub(super) type Output = (String, Value);
 
 /// Runs a command and prints its result.
 pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCode, Failure> {
     let (text, json) = match command {
         #[cfg(feature = "postgres")]
         AdminCommand::Migrate { distribute } => migrate(config, distribute).await?,
+        #[cfg(feature = "folder")]
+        AdminCommand::Backup { file } => backup::back_up(config, &file)?,
+        #[cfg(feature = "folder")]
+        AdminCommand::Restore { file } => backup::restore(config, &file)?,
+        #[cfg(feature = "folder")]
+        AdminCommand::Account(AccountCommand::Export { name, with_files: Some(file) }) => {
+            let command = AccountCommand::Export { name, with_files: None };
+            let document = Mutex::new(String::new());
+            let emit = async |part: String| {
+                document.lock().push_str(&part);
+                Ok(())
+            };
+            reach(config, AdminCommand::Account(command), String::new(), emit).await?;
+            archive::write(config, &document.into_inner(), &file).await?
+        }
         command => {
-            let store = with_database(config, async || open_store(config).await).await?;
-            execute(&store, &config.settings, command).await?
+            let input = match &command {
+                AdminCommand::Account(AccountCommand::Import { file, .. }) => {
+                    import_input(config, file).await?
+                }
+                _ => String::new(),
+            };
+            let emit = async |part: String| {
+                Ok(print(&part).map_err(|error| format!("cannot write to stdout: {error}"))?)
+            };
+            reach(config, command, input, emit).await?
         }
     };
     let result = if config.settings.json { format!("{json}\n") } else { text };
@@ -55,6 +88,45 @@ pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCo
         print(result).map_err(|error| format!("cannot write to stdout: {error}"))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Has the running server of the folder carry out a command, or does it here.
+async fn reach(
+    config: &Config,
+    command: AdminCommand,
+    input: String,
+    emit: impl AsyncFn(String) -> Result<(), Failure>,
+) -> Result<Output, Failure> {
+    #[cfg(feature = "folder")]
+    if let Some(folder) = config.data_folder() {
+        #[cfg(unix)]
+        if let Some(server) = Server::of(&folder).await {
+            return server.execute(config.command_line(), input, emit).await;
+        }
+        if !has_data(&folder) {
+            return Err(format!(
+                "{}: there are no data in {}; name the folder of a server, or start one there",
+                config.source("data"),
+                folder.display()
+            )
+            .into());
+        }
+    }
+    let store = with_database(config, async || open_store(config).await).await?;
+    execute(&store, &config.settings, command, input, emit).await
+}
+
+/// The document of an import, from a file, an archive or, for `-`, standard input.
+async fn import_input(config: &Config, file: &Path) -> Result<String, Failure> {
+    #[cfg(feature = "folder")]
+    if let Some(document) = archive::read(config, file).await? {
+        return Ok(document);
+    }
+    #[cfg(not(feature = "folder"))]
+    let _ = config;
+    let is_file = file != Path::new("-");
+    let document = if is_file { fs::read_to_string(file) } else { io::read_to_string(io::stdin()) };
+    document.map_err(|error| format!("{} cannot be read: {error}", file.display()).into())
 }
 
 #[cfg(feature = "postgres")]
@@ -78,15 +150,23 @@ async fn migrate(config: &Config, distribute: bool) -> Result<Output, Failure> {
     Ok((unchanged.unwrap_or(text), json))
 }
 
-async fn execute(
+/// Carries out a command on a store.
+pub(super) async fn execute(
     store: &Arc<dyn Store>,
     settings: &Settings,
     command: AdminCommand,
+    input: String,
+    emit: impl AsyncFn(String) -> Result<(), Failure>,
 ) -> Result<Output, Failure> {
     match command {
+        // They need no store.
         #[cfg(feature = "postgres")]
         AdminCommand::Migrate { .. } => Ok((String::new(), Value::Null)),
-        AdminCommand::Account(command) => accounts::run(store, command).await,
+        #[cfg(feature = "folder")]
+        AdminCommand::Backup { .. } | AdminCommand::Restore { .. } => {
+            Ok((String::new(), Value::Null))
+        }
+        AdminCommand::Account(command) => accounts::run(store, command, &input, emit).await,
         AdminCommand::Session(command) => accounts::sessions(&**store, command).await,
         // The text is only the key, so that a script can use it as it is.
         AdminCommand::Key(KeyCommand::Create { account, name, scope }) => {

@@ -1,5 +1,6 @@
 //! What the program prints when it accepts requests.
 
+use std::path::Path;
 use std::{fmt, io};
 
 use serde::Serialize;
@@ -20,6 +21,9 @@ pub(super) struct ReadyLine<'a> {
     /// Signs a browser in, once.
     pub(super) sign_in_url: Option<&'a str>,
     pub(super) store: &'a str,
+    /// Where the data are, in a folder.
+    #[serde(skip)]
+    pub(super) folder: Option<&'a Path>,
     pub(super) pid: u32,
     #[serde(skip)]
     pub(super) files_in_memory: bool,
@@ -40,15 +44,16 @@ impl fmt::Display for ReadyLine<'_> {
         let Self { base_url, api_key, dashboard_url, sign_in_url, store, pid, .. } = self;
         writeln!(f, "Promptarium is ready. Ctrl-C stops it, and so does `kill {pid}`.")?;
         let lost = match *store {
-            "memory" => ": everything is lost at the stop; --database-url keeps it",
+            "memory" => ": everything is lost at the stop; --data DIR keeps it",
             _ if self.files_in_memory => "; files are in memory and lost at the stop",
             _ => "",
         };
-        writeln!(f, "  base URL  {base_url}\n  store     {store}{lost}")?;
+        let folder = self.folder.map(|folder| format!(" {}", folder.display())).unwrap_or_default();
+        writeln!(f, "  base URL  {base_url}\n  store     {store}{folder}{lost}")?;
         match api_key {
             Some(key) => writeln!(f, "  API key   {key}  (new, account {DEFAULT_ACCOUNT})")?,
             None if *store == "memory" => writeln!(f, "  API keys  as seeded")?,
-            None => writeln!(f, "  API keys  in the database; `key create` adds one")?,
+            None => writeln!(f, "  API keys  as before; `key create` adds one")?,
         }
         match (sign_in_url, dashboard_url) {
             (_, None) => {}
@@ -74,6 +79,7 @@ mod tests {
         dashboard_url: Some("http://127.0.0.1:8080/"),
         sign_in_url: Some("http://127.0.0.1:8080/sign-in#c0de"),
         store: "memory",
+        folder: None,
         pid: 4711,
         files_in_memory: true,
         socket: None,
@@ -84,7 +90,7 @@ mod tests {
         insta::assert_snapshot!(READY, @r#"
     Promptarium is ready. Ctrl-C stops it, and so does `kill 4711`.
       base URL  http://127.0.0.1:8080/api/v1
-      store     memory: everything is lost at the stop; --database-url keeps it
+      store     memory: everything is lost at the stop; --data DIR keeps it
       API key   promptarium_live_p1_s  (new, account default)
       sign in   http://127.0.0.1:8080/sign-in#c0de  (once, within 15 minutes)
     Try:
@@ -98,15 +104,18 @@ mod tests {
         let (lasting, memory) =
             (ReadyLine { files_in_memory: false, ..ready }, ReadyLine { api_key: None, ..READY });
         let local = ReadyLine { socket: Some("/run/p.sock"), ..ready };
+        let place = Some(Path::new("/srv/promptarium"));
+        let folder = ReadyLine { store: "folder", folder: place, ..lasting };
         for (ready, text) in [
             (&ready, "postgres; files are in memory and lost at the stop\n"),
-            (&ready, "API keys  in the database; `key create` adds one\n"),
+            (&ready, "API keys  as before; `key create` adds one\n"),
             (
                 &ready,
                 "dashboard http://127.0.0.1:8080/  (`promptarium-server sign-in ACCOUNT` signs",
             ),
             (&ready, "Bearer $PROMPTARIUM_API_KEY\""),
             (&lasting, "store     postgres\n"),
+            (&folder, "store     folder /srv/promptarium\n"),
             (&memory, "API keys  as seeded\n"),
             (&local, "curl --unix-socket /run/p.sock -H"),
         ] {

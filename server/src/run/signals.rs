@@ -4,12 +4,11 @@ use std::io;
 
 use futures::stream::{self, Stream, StreamExt};
 
-/// SIGINT, SIGTERM, SIGQUIT and SIGHUP, which stop the server, and SIGUSR1, which asks for a sign-in link.
-/// From the call on they do not end the process. Of each stop signal the stream says whether as a second
-/// one it ends the program at once. SIGHUP does not: a closed terminal sends it twice, and systemd may
+/// SIGINT, SIGTERM, SIGQUIT and SIGHUP, which stop the server. From the call on they do not end the
+/// process. Of each signal the stream says whether as a second one it ends the program at once. SIGHUP does not: a closed terminal sends it twice, and systemd may
 /// send it after SIGTERM.
 #[cfg(unix)]
-pub(super) fn signals() -> io::Result<(impl Stream<Item = bool>, impl Stream<Item = ()>)> {
+pub(super) fn signals() -> io::Result<impl Stream<Item = bool>> {
     use tokio::signal::unix::{SignalKind, signal};
     let stream = |kind| {
         let mut signal = signal(kind)?;
@@ -19,12 +18,12 @@ pub(super) fn signals() -> io::Result<(impl Stream<Item = bool>, impl Stream<Ite
     let stop = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::quit(), hangup];
     let stop = stop.map(|kind| Ok(stream(kind)?.map(move |()| kind != hangup)));
     let stop = stop.into_iter().collect::<io::Result<Vec<_>>>()?;
-    Ok((stream::select_all(stop), stream(SignalKind::user_defined1())?))
+    Ok(stream::select_all(stop))
 }
 
 /// Ctrl-C stops the server.
 #[cfg(not(unix))]
-pub(super) fn signals() -> io::Result<(impl Stream<Item = bool>, impl Stream<Item = ()>)> {
+pub(super) fn signals() -> io::Result<impl Stream<Item = bool>> {
     let ctrl_c = |()| async { tokio::signal::ctrl_c().await.ok().map(|()| (true, ())) };
-    Ok((stream::unfold((), ctrl_c).chain(stream::pending()), stream::pending()))
+    Ok(stream::unfold((), ctrl_c).chain(stream::pending()))
 }

@@ -1,6 +1,6 @@
 //! Tests of the contract of the store traits, without what responses show: the conformance
-//! scenarios prove that on both stores. Each test is one function that runs on both stores:
-//! [`contract_tests`] makes two tests of it.
+//! scenarios prove that on all stores. Each test is one function that runs on all stores:
+//! [`contract_tests`] makes tests of it.
 
 mod accounts;
 mod admin;
@@ -28,7 +28,7 @@ use crate::domain::{
     Scopes, SharedPrompt, VaultRecord, VaultVisibility,
 };
 
-/// Makes of each function a test on memory and one on PostgreSQL.
+/// Makes of each function a test in memory, in a folder and on PostgreSQL.
 macro_rules! contract_tests {
     ($($name:ident)*) => {
         $(mod $name {
@@ -37,6 +37,12 @@ macro_rules! contract_tests {
             #[tokio::test(flavor = "multi_thread")]
             async fn in_memory() {
                 run(StoreUnderTest::memory(), super::$name).await;
+            }
+
+            #[cfg(feature = "folder")]
+            #[tokio::test(flavor = "multi_thread")]
+            async fn in_a_folder() {
+                run(StoreUnderTest::folder(), super::$name).await;
             }
 
             #[tokio::test(flavor = "multi_thread")]
@@ -64,7 +70,7 @@ macro_rules! assert_error {
 use assert_error;
 
 /// How many vaults an account may have in the store under test.
-const VAULTS_MAX: usize = 200;
+pub(crate) const VAULTS_MAX: usize = 200;
 
 /// A store with a manual clock.
 pub(crate) struct StoreUnderTest {
@@ -75,6 +81,8 @@ pub(crate) struct StoreUnderTest {
 
 pub(super) enum Kind {
     Memory(Arc<MemoryStore>),
+    #[cfg(feature = "folder")]
+    Folder(Arc<MemoryStore>, tempfile::TempDir),
     Postgres(Box<PostgresStore>, ScratchDatabase),
 }
 
@@ -84,6 +92,29 @@ impl StoreUnderTest {
         let store = MemoryStore::new(Clock::Manual(clock.clone())).with_vaults_max(VAULTS_MAX);
         let store = Arc::new(store);
         Self { store: store.clone(), clock, kind: Kind::Memory(store) }
+    }
+
+    #[cfg(feature = "folder")]
+    pub(crate) fn folder() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = ManualClock::new(Timestamp::UNIX_EPOCH);
+        let store = Arc::new(super::folder::tests::open(folder.path(), &clock));
+        Self { store: store.clone(), clock, kind: Kind::Folder(store, folder) }
+    }
+
+    pub(crate) fn is_folder(&self) -> bool {
+        !matches!(self.kind, Kind::Memory(_) | Kind::Postgres(..))
+    }
+
+    /// Closes a store in a folder and opens it again.
+    #[cfg(feature = "folder")]
+    pub(crate) fn reopened(self) -> Self {
+        let Self { store, clock, kind } = self;
+        let Kind::Folder(memory, folder) = kind else { panic!("the store is not in a folder") };
+        drop(store);
+        drop(Arc::into_inner(memory).expect("nobody else has the store"));
+        let store = Arc::new(super::folder::tests::open(folder.path(), &clock));
+        Self { store: store.clone(), clock, kind: Kind::Folder(store, folder) }
     }
 
     pub(crate) async fn postgres() -> Self {
@@ -102,7 +133,7 @@ impl StoreUnderTest {
 
     /// A connection of its own to the database.
     pub(super) async fn sql(&self) -> tokio_postgres::Client {
-        let Kind::Postgres(_, database) = &self.kind else { panic!("the store is in memory") };
+        let Kind::Postgres(_, database) = &self.kind else { panic!("the store is not PostgreSQL") };
         database.client().await
     }
 
@@ -110,6 +141,11 @@ impl StoreUnderTest {
     pub(super) async fn check(&self) {
         match &self.kind {
             Kind::Memory(store) => store.check_invariants(),
+            #[cfg(feature = "folder")]
+            Kind::Folder(store, folder) => {
+                store.check_invariants();
+                super::folder::tests::check_file(store, folder.path());
+            }
             Kind::Postgres(store, _) => {
                 assert_eq!(store.broken_invariants().await, Vec::<String>::new());
             }

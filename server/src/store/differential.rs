@@ -32,18 +32,19 @@ const SNAPSHOT_JOBS: usize = 8;
 const LONG_WAITS: [Duration; 4] =
     [LAST_USE_PRECISION, SIGN_IN_CODE_LIFETIME, SESSION_IDLE, SESSION_MAX];
 
-/// Runs the operations on both stores, up to the first difference. Returns the results.
+/// Runs the operations on both stores, up to the first difference. Returns the results. A tested store
+/// in a folder is closed and opened again now and then.
 ///
 /// The clock advances by a microsecond before each operation on jobs, and otherwise by
 /// whole seconds. So no two jobs are ever due at the same time, where the contract does not
 /// say which is first.
 async fn compare(
     memory: &StoreUnderTest,
-    postgres: &StoreUnderTest,
+    mut other: StoreUnderTest,
     ops: &[Op],
 ) -> Result<Vec<String>, String> {
-    let (mut expected, mut tested) =
-        (Runner::new(&*memory.store).await, Runner::new(&*postgres.store).await);
+    let mut expected = Runner::new(&*memory.store).await;
+    let mut known = Runner::new(&*other.store).await.known();
     let mut results = Vec::new();
     for (number, op) in ops.iter().enumerate() {
         let time = match op.action {
@@ -57,7 +58,12 @@ async fn compare(
             _ => Duration::ZERO,
         };
         memory.clock.advance(time);
-        postgres.clock.advance(time);
+        other.clock.advance(time);
+        if other.is_folder() && Values::new(op.seed).chance(3) {
+            other = other.reopened();
+        }
+        let store = other.store.clone();
+        let mut tested = Runner::knowing(&*store, known);
         let (wanted, got) = (expected.apply(op).await, tested.apply(op).await);
         check_equal(number, op, "returned", &wanted, &got)?;
         results.push(got);
@@ -68,11 +74,12 @@ async fn compare(
             let got = tested.snapshot(PAGE_SIZE, jobs).await;
             check_equal(number, op, "left", &wanted, &got)?;
         }
+        known = tested.known();
     }
     memory.check().await;
-    postgres.check().await;
+    other.check().await;
     let accounts = async |db: &StoreUnderTest| db.store.accounts().await.unwrap();
-    assert_eq!(accounts(memory).await, accounts(postgres).await);
+    assert_eq!(accounts(memory).await, accounts(&other).await);
     Ok(results)
 }
 
@@ -85,7 +92,7 @@ fn check_equal(number: usize, op: &Op, verb: &str, wanted: &str, got: &str) -> R
     let part = |text: &str| text.lines().skip(from).take(30).collect::<Vec<_>>().join("\n");
     let (wanted, got) = (part(wanted), part(got));
     Err(format!(
-        "operation {number}, {op:?}, {verb}\n{got}\nin PostgreSQL, and in memory\n{wanted}"
+        "operation {number}, {op:?}, {verb}\n{got}\nin the tested store, and in memory\n{wanted}"
     ))
 }
 
@@ -93,7 +100,18 @@ fn check_equal(number: usize, op: &Op, verb: &str, wanted: &str, got: &str) -> R
 async fn difference(sql: &str, ops: &[Op]) -> Option<String> {
     let (memory, postgres) = (StoreUnderTest::memory(), StoreUnderTest::postgres().await);
     postgres.sql().await.batch_execute(sql).await.unwrap();
-    match AssertUnwindSafe(compare(&memory, &postgres, ops)).catch_unwind().await {
+    found(compare(&memory, postgres, ops)).await
+}
+
+/// The difference between memory and a folder that is closed and opened again.
+#[cfg(feature = "folder")]
+async fn in_a_folder(ops: &[Op]) -> Option<String> {
+    let (memory, folder) = (StoreUnderTest::memory(), StoreUnderTest::folder());
+    found(compare(&memory, folder, ops)).await
+}
+
+async fn found(comparison: impl Future<Output = Result<Vec<String>, String>>) -> Option<String> {
+    match AssertUnwindSafe(comparison).catch_unwind().await {
         Ok(result) => result.err(),
         Err(panic) => Some(panic.downcast::<String>().map_or("a panic".into(), |text| *text)),
     }
@@ -107,7 +125,7 @@ fn setting<T: FromStr>(name: &str) -> Option<T> {
 }
 
 #[tokio::test]
-async fn both_stores_return_and_leave_the_same() {
+async fn all_stores_return_and_leave_the_same() {
     let total: usize = setting("OPS").unwrap_or(4000);
     let length = setting("LENGTH").unwrap_or(400).max(1);
     let first: u64 = setting("SEED").unwrap_or_else(rand::random);
@@ -116,6 +134,10 @@ async fn both_stores_return_and_leave_the_same() {
             let ops = sequence(seed ^ ((part as u64) << 32), length);
             if let Some(found) = difference("", &ops).await {
                 panic!("PROMPTARIUM_DIFFERENTIAL_SEED={seed}, part {part}: {found}");
+            }
+            #[cfg(feature = "folder")]
+            if let Some(found) = in_a_folder(&ops).await {
+                panic!("PROMPTARIUM_DIFFERENTIAL_SEED={seed}, part {part}, in a folder: {found}");
             }
         }
     }
@@ -148,7 +170,7 @@ async fn random_operations_reach_every_error_and_job_state() {
     let mut results = Vec::new();
     for seed in 0..120 {
         let (one, other) = (StoreUnderTest::memory(), StoreUnderTest::memory());
-        results.extend(compare(&one, &other, &sequence(seed, 120)).await.unwrap());
+        results.extend(compare(&one, other, &sequence(seed, 120)).await.unwrap());
     }
     let error = |result| str::strip_prefix(result, "Err(")?.split(['(', ')']).next();
     let errors: Vec<_> = results.iter().filter_map(|result| error(result)).collect();

@@ -147,6 +147,13 @@ impl<'a> Page<'a> {
                     a .skip href="#content" { "Skip to the content" }
                     (self.header())
                     main #content tabindex="-1" {
+                        @if self.site.is_in_memory && self.session.is_some() {
+                            p .lost {
+                                "Nothing here is kept: this server has its data in memory. "
+                                a href=(self.site.page("account")) { "Export" }
+                                " what you need before it stops."
+                            }
+                        }
                         div .heading {
                             h1 { bdi { (self.title) } }
                             @if let Some(actions) = &self.actions { div .actions { (actions) } }

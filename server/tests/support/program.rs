@@ -23,6 +23,11 @@ const NO_DELAY: (&str, &str) = ("PROMPTARIUM_DRAIN_DELAY", "0");
 /// these tests replace it by the address of one replica.
 pub(crate) const PUBLIC_URL: &str = "http://promptarium.test";
 
+/// The data are in memory unless the arguments say where they are.
+fn place(arguments: &str) -> &'static str {
+    if arguments.contains("--da") { "" } else { "--data=memory:" }
+}
+
 /// The program with these arguments, not yet started.
 pub(crate) fn program(arguments: &str) -> Command {
     let mut command = Command::new(PROGRAM);
@@ -95,7 +100,7 @@ pub(crate) struct Running {
 impl Running {
     /// Starts it on a free port and waits for its ready line.
     pub(crate) async fn start(arguments: &str) -> Self {
-        let mut command = program(&format!("{ANYWHERE} {arguments}"));
+        let mut command = program(&format!("{ANYWHERE} {} {arguments}", place(arguments)));
         command.env(NO_DELAY.0, NO_DELAY.1);
         Self::of(command).await
     }
@@ -108,7 +113,8 @@ impl Running {
     /// As [`Running::start`], by a shell that says something to the system first.
     pub(crate) async fn start_after(shell: &str, arguments: &str) -> Self {
         let mut command = Command::new("sh");
-        command.args(["-c", &format!("{shell}; exec {PROGRAM} {ANYWHERE} {arguments}")]);
+        let place = place(arguments);
+        command.args(["-c", &format!("{shell}; exec {PROGRAM} {ANYWHERE} {place} {arguments}")]);
         command.env_clear().env(NO_DELAY.0, NO_DELAY.1).kill_on_drop(true);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Self::of(command).await

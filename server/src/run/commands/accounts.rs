@@ -6,12 +6,11 @@
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
-use std::{fs, io};
 
 use futures::TryStreamExt;
 use serde_json::{Value, json};
 
-use super::super::{Failure, print};
+use super::super::Failure;
 use super::{Output, list, no_account, refused, sign_in_code};
 use crate::api::export::export;
 use crate::api::import;
@@ -46,6 +45,8 @@ async fn as_owner<T>(
 pub(super) async fn run(
     shared: &Arc<dyn Store>,
     command: AccountCommand,
+    input: &str,
+    emit: impl AsyncFn(String) -> Result<(), Failure>,
 ) -> Result<Output, Failure> {
     let store = &**shared;
     let taken = |name: &str| refused(format!("the account {name} already exists"));
@@ -81,30 +82,37 @@ pub(super) async fn run(
             as_owner(store, &name, deleted).await?;
             Ok((format!("deleted account {name}\n"), json!({ "account": name, "deleted": true })))
         }
-        AccountCommand::Export { name } => {
-            as_owner(store, &name, async |session| print_export(shared, session).await).await?;
+        AccountCommand::Export { name, .. } => {
+            as_owner(store, &name, async |session| emit_export(shared, session, emit).await)
+                .await?;
             Ok((String::new(), Value::Null))
         }
-        AccountCommand::Import { name, file } => import_file(store, &name, &file).await,
+        AccountCommand::Import { name, file } => import_document(store, &name, &file, input).await,
     }
 }
 
-/// Prints the document, which is the result whether or not others are JSON.
-async fn print_export(store: &Arc<dyn Store>, session: &SessionRecord) -> Result<(), Failure> {
+/// Emits the document, which is the result whether or not others are JSON.
+async fn emit_export(
+    store: &Arc<dyn Store>,
+    session: &SessionRecord,
+    emit: impl AsyncFn(String) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let (account, now) = (&session.account_name, Clock::System.now());
     let mut document = pin!(export(store.clone(), session.caller(), account, now).await?);
     while let Some(piece) = document.try_next().await? {
-        print(&piece).map_err(|error| format!("cannot write to stdout: {error}"))?;
+        emit(String::from_utf8_lossy(&piece).into_owned()).await?;
     }
     Ok(())
 }
 
-/// Imports a file, or standard input for `-`.
-async fn import_file(store: &dyn Store, name: &str, file: &Path) -> Result<Output, Failure> {
+/// Imports the document of a file.
+async fn import_document(
+    store: &dyn Store,
+    name: &str,
+    file: &Path,
+    document: &str,
+) -> Result<Output, Failure> {
     let place = file.display();
-    let is_file = file != Path::new("-");
-    let document = if is_file { fs::read_to_string(file) } else { io::read_to_string(io::stdin()) };
-    let document = document.map_err(|error| format!("{place} cannot be read: {error}"))?;
     let data = import::parse(document.as_bytes())
         .map_err(|problem| refused(format!("nothing is imported: {place}: {problem}")))?;
     let (prompts, vaults) = (data.prompts.len(), data.vaults.len());

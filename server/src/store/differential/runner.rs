@@ -28,6 +28,14 @@ pub(crate) struct Runner<'s> {
     pub(super) sessions: super::sessions::Sessions,
 }
 
+pub(crate) type Known = (
+    Vec<Caller>,
+    Ids,
+    HashMap<VaultPromptId, VaultId>,
+    super::jobs::Jobs,
+    super::sessions::Sessions,
+);
+
 impl<'s> Runner<'s> {
     /// Seeds an empty store with the accounts.
     pub(crate) async fn new(store: &'s dyn Store) -> Self {
@@ -39,6 +47,16 @@ impl<'s> Runner<'s> {
         let mut runner = Self { store, callers, ids, vault_of, jobs, sessions };
         runner.snapshot(10, 0).await;
         runner
+    }
+
+    /// What it knows of its store, which may be closed and opened again.
+    pub(crate) fn known(self) -> Known {
+        (self.callers, self.ids, self.vault_of, self.jobs, self.sessions)
+    }
+
+    pub(crate) fn knowing(store: &'s dyn Store, known: Known) -> Self {
+        let (callers, ids, vault_of, jobs, sessions) = known;
+        Self { store, callers, ids, vault_of, jobs, sessions }
     }
 
     /// Runs one operation and renders its result.

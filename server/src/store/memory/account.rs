@@ -1,255 +1,238 @@
-//! The data of one account.
+//! The prompts and vaults of one account.
 //!
-//! A membership is recorded twice: in the prompt's `vault_ids` and in the vault. Only the methods
-//! here change it.
+//! A membership is recorded three times: by itself, in the prompt's `vault_ids` and in the vault's
+//! count. Only the methods here change it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use promptarium::{PromptId, VaultId, VaultPromptId};
-use tokio::sync::Mutex;
+use serde::{Deserialize, Serialize};
 
-use super::{Kind, Shared};
+use super::data::{Data, Kind};
 use crate::domain::{
-    AccountId, JobRecord, JobState, Membership, NewPrompt, PromptInputs, PromptKind, PromptRecord,
-    SharedPrompt, VaultRecord, slug,
+    AccountId, Membership, NewPrompt, PromptInputs, PromptKind, PromptRecord, SharedPrompt,
+    VaultRecord, slug,
 };
 use crate::limits::MEMORY_FORK_PROMPTS_MAX;
 use crate::store::{Result, StoreError};
 
-#[derive(Debug, Default)]
-pub(super) struct Account {
-    pub(super) id: AccountId,
-    pub(super) name: Box<str>,
-    pub(super) created_at: Timestamp,
-    pub(super) prompts: BTreeMap<PromptId, StoredPrompt>,
-    pub(super) vaults: BTreeMap<VaultId, Vault>,
-    /// By their names.
-    pub(super) jobs: HashMap<Arc<str>, Job>,
-    /// Acquired before the lock of the store for a step that takes long.
-    pub(super) long_step: Arc<Mutex<()>>,
-    pub(super) shared: Shared,
-}
-
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct StoredPrompt {
     pub(super) shown: SharedPrompt,
     pub(super) inputs: PromptInputs,
 }
 
-/// A vault and its memberships.
-#[derive(Debug)]
-pub(super) struct Vault {
-    pub(super) record: VaultRecord,
-    /// In the order of addition.
-    pub(super) members: BTreeMap<VaultPromptId, Member>,
-}
-
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Member {
     pub(super) prompt: PromptId,
     /// If it is pinned; later pins are greater.
     pub(super) pin: Option<i64>,
 }
 
-impl Account {
-    pub(super) fn now(&self) -> Timestamp {
-        self.shared.clock.now()
-    }
-
+impl Data {
     /// The vault that a request addresses.
-    pub(super) fn vault(&self, id: VaultId) -> Result<&Vault> {
-        self.vaults.get(&id).ok_or(StoreError::NotFound)
+    pub(super) fn vault(&self, own: AccountId, id: VaultId) -> Result<&VaultRecord> {
+        self.vaults.get(&(own, id)).ok_or(StoreError::NotFound)
     }
 
-    pub(super) fn vault_mut(&mut self, id: VaultId) -> Result<&mut Vault> {
-        self.vaults.get_mut(&id).ok_or(StoreError::NotFound)
+    pub(super) fn vault_mut(&mut self, own: AccountId, id: VaultId) -> Result<&mut VaultRecord> {
+        self.vaults.get_mut(&(own, id)).ok_or(StoreError::NotFound)
+    }
+
+    /// The account that has a vault.
+    pub(super) fn owner_of(&self, id: VaultId) -> Result<AccountId> {
+        let mut accounts = self.accounts.iter().map(|(account, _)| *account);
+        let owner = accounts.find(|account| self.vaults.contains(&(*account, id)));
+        owner.ok_or(StoreError::NotFound)
     }
 
     /// Checks the vault that a request refers to, if it does.
-    pub(super) fn check_vault(&self, id: Option<VaultId>) -> Result<()> {
-        let exists = id.is_none_or(|id| self.vaults.contains_key(&id));
+    pub(super) fn check_vault(&self, own: AccountId, id: Option<VaultId>) -> Result<()> {
+        let exists = id.is_none_or(|id| self.vaults.contains(&(own, id)));
         exists.then_some(()).ok_or(StoreError::UnknownVault)
     }
 
-    pub(super) fn stored(&self, id: PromptId) -> Result<&StoredPrompt> {
-        self.prompts.get(&id).ok_or(StoreError::NotFound)
+    pub(super) fn vaults_of(
+        &self,
+        own: AccountId,
+    ) -> impl DoubleEndedIterator<Item = &VaultRecord> {
+        let all = (own, VaultId::new(i64::MIN))..=(own, VaultId::new(i64::MAX));
+        self.vaults.range(all).map(|(_, vault)| vault)
     }
 
-    pub(super) fn prompt(&self, id: PromptId) -> Result<SharedPrompt> {
-        self.stored(id).map(|prompt| prompt.shown.clone())
+    pub(super) fn members_of(
+        &self,
+        own: AccountId,
+        vault: VaultId,
+    ) -> impl Iterator<Item = (VaultPromptId, &Member)> {
+        let at = |id| (own, vault, VaultPromptId::new(id));
+        let members = self.members.range(at(i64::MIN)..=at(i64::MAX));
+        members.map(|((_, _, id), member)| (*id, member))
+    }
+
+    fn prompts_of(
+        &self,
+        own: AccountId,
+        end: PromptId,
+    ) -> impl DoubleEndedIterator<Item = &SharedPrompt> {
+        let prompts = self.prompts.range((own, PromptId::new(i64::MIN))..(own, end));
+        prompts.map(|(_, prompt)| &prompt.shown)
+    }
+
+    pub(super) fn stored(&self, own: AccountId, id: PromptId) -> Result<&StoredPrompt> {
+        self.prompts.get(&(own, id)).ok_or(StoreError::NotFound)
+    }
+
+    pub(super) fn prompt(&self, own: AccountId, id: PromptId) -> Result<SharedPrompt> {
+        self.stored(own, id).map(|prompt| prompt.shown.clone())
     }
 
     /// A prompt to be changed.
-    pub(super) fn prompt_mut(&mut self, id: PromptId) -> Result<&mut PromptRecord> {
-        let prompt = self.prompts.get_mut(&id).ok_or(StoreError::NotFound)?;
+    fn prompt_mut(&mut self, own: AccountId, id: PromptId) -> Result<&mut PromptRecord> {
+        let prompt = self.prompts.get_mut(&(own, id)).ok_or(StoreError::NotFound)?;
         Ok(Arc::make_mut(&mut prompt.shown))
     }
 
     /// The prompts with ids below `after`, of this vault and this type, greatest id first.
     pub(super) fn listed(
         &self,
+        own: AccountId,
         vault: Option<VaultId>,
         kind: Option<PromptKind>,
         after: Option<PromptId>,
     ) -> Result<impl Iterator<Item = &SharedPrompt>> {
-        self.check_vault(vault)?;
+        self.check_vault(own, vault)?;
         let matches = move |prompt: &&SharedPrompt| {
             vault.is_none_or(|vault| prompt.vault_ids.contains(&vault))
                 && kind.is_none_or(|kind| prompt.kind == kind)
         };
         let end = after.unwrap_or(PromptId::new(i64::MAX));
-        Ok(self.prompts.range(..end).rev().map(|(_, prompt)| &prompt.shown).filter(matches))
+        Ok(self.prompts_of(own, end).rev().filter(matches))
     }
 
-    pub(super) fn create_prompt(&mut self, new: NewPrompt) -> Result<PromptId> {
-        self.check_vault(new.vault)?;
-        let id = self.insert_prompt(new.record(PromptId::new(0), self.now()), new.inputs);
+    pub(super) fn create_prompt(&mut self, own: AccountId, new: NewPrompt) -> Result<PromptId> {
+        self.check_vault(own, new.vault)?;
+        let record = new.record(PromptId::new(0), self.now());
+        let id = self.insert_prompt(own, record, new.inputs);
         if let Some(vault) = new.vault {
-            self.add_member(vault, id);
+            self.add_member(own, vault, id);
         }
         Ok(id)
     }
 
     /// Adds a prompt with a new id, in no vault.
-    pub(super) fn insert_prompt(&mut self, record: PromptRecord, inputs: PromptInputs) -> PromptId {
-        let id = PromptId::new(self.shared.next_id(Kind::Prompt));
+    pub(super) fn insert_prompt(
+        &mut self,
+        own: AccountId,
+        record: PromptRecord,
+        inputs: PromptInputs,
+    ) -> PromptId {
+        let id = PromptId::new(self.next_id(Kind::Prompt));
         let shown = Arc::new(PromptRecord { id, vault_ids: Vec::new(), ..record });
-        self.prompts.insert(id, StoredPrompt { shown, inputs });
+        self.prompts.insert((own, id), StoredPrompt { shown, inputs });
         id
     }
 
     /// Fails if the account may not have so many more vaults and prompts. One request may copy as
     /// many prompts as a vault has, so a few could use up the memory.
-    pub(super) fn check_room(&self, vaults: usize, prompts: usize) -> Result<()> {
-        if self.vaults.len() + vaults > self.shared.vaults_max {
+    pub(super) fn check_room(&self, own: AccountId, vaults: usize, prompts: usize) -> Result<()> {
+        if self.vaults_of(own).count() + vaults > self.vaults_max {
             return Err(StoreError::TooManyVaults);
         }
-        let is_free = prompts == 0 || self.prompts.len() + prompts <= MEMORY_FORK_PROMPTS_MAX;
+        let present = || self.prompts_of(own, PromptId::new(i64::MAX)).count();
+        let is_free = prompts == 0 || present() + prompts <= MEMORY_FORK_PROMPTS_MAX;
         is_free.then_some(()).ok_or(StoreError::TooManyPrompts)
     }
 
     /// Adds an empty vault with a new id and slug.
-    pub(super) fn insert_vault(&mut self, record: VaultRecord) -> &mut Vault {
-        let id = VaultId::new(self.shared.next_id(Kind::Vault));
-        let record = VaultRecord { id, slug: self.free_slug(&record.name, None), ..record };
-        self.vaults.entry(id).or_insert(Vault { record, members: BTreeMap::new() })
+    pub(super) fn insert_vault(&mut self, own: AccountId, record: VaultRecord) -> VaultRecord {
+        let id = VaultId::new(self.next_id(Kind::Vault));
+        let slug = self.free_slug(own, &record.name, None);
+        let record = VaultRecord { id, slug, prompt_count: 0, ..record };
+        self.vaults.insert((own, id), record.clone());
+        record
     }
 
     /// The first free slug for a vault of this name. The slug of `renamed` counts as free.
-    pub(super) fn free_slug(&self, name: &str, renamed: Option<VaultId>) -> Arc<str> {
-        let others = self.vaults.values().filter(|vault| Some(vault.record.id) != renamed);
-        let taken: HashSet<_> = others.map(|vault| &*vault.record.slug).collect();
+    pub(super) fn free_slug(
+        &self,
+        own: AccountId,
+        name: &str,
+        renamed: Option<VaultId>,
+    ) -> Arc<str> {
+        let others = self.vaults_of(own).filter(|vault| Some(vault.id) != renamed);
+        let taken: HashSet<_> = others.map(|vault| &*vault.slug).collect();
         let base = slug::base(name);
         let mut candidates = (1..).map(|number| slug::candidate(&base, number));
         candidates.find(|slug| !taken.contains(&**slug)).unwrap_or_default().into()
     }
 
-    pub(super) fn general(&self) -> Result<VaultId> {
-        let general = self.vaults.values().find(|vault| vault.record.system);
-        general.map(|vault| vault.record.id).ok_or(StoreError::UnknownVault)
+    pub(super) fn general(&self, own: AccountId) -> Result<VaultId> {
+        let general = self.vaults_of(own).find(|vault| vault.system);
+        general.map(|vault| vault.id).ok_or(StoreError::UnknownVault)
     }
 
     /// Adds a prompt to a vault, on top of the unpinned prompts. `None`, and no change, if
     /// it is in the vault already or if one of the two does not exist.
     pub(super) fn add_member(
         &mut self,
-        vault_id: VaultId,
-        prompt_id: PromptId,
+        own: AccountId,
+        vault: VaultId,
+        prompt: PromptId,
     ) -> Option<VaultPromptId> {
-        let vault = self.vaults.get_mut(&vault_id)?;
-        let prompt = &mut self.prompts.get_mut(&prompt_id)?.shown;
-        let Err(index) = prompt.vault_ids.binary_search(&vault_id) else {
-            return None;
-        };
-        Arc::make_mut(prompt).vault_ids.insert(index, vault_id);
-        let membership = VaultPromptId::new(self.shared.next_id(Kind::Membership));
-        vault.members.insert(membership, Member { prompt: prompt_id, pin: None });
-        Some(membership)
+        let vault_ids = &self.stored(own, prompt).ok()?.shown.vault_ids;
+        let Err(index) = vault_ids.binary_search(&vault) else { return None };
+        self.vault_mut(own, vault).ok()?.prompt_count += 1;
+        self.prompt_mut(own, prompt).ok()?.vault_ids.insert(index, vault);
+        let id = VaultPromptId::new(self.next_id(Kind::Membership));
+        self.members.insert((own, vault, id), Member { prompt, pin: None });
+        Some(id)
     }
 
-    pub(super) fn member_mut(&mut self, at: Membership) -> Result<&mut Member> {
-        self.vault_mut(at.vault)?.members.get_mut(&at.id).ok_or(StoreError::NotFound)
+    pub(super) fn member(&self, own: AccountId, at: Membership) -> Result<Member> {
+        self.members.get(&(own, at.vault, at.id)).copied().ok_or(StoreError::NotFound)
     }
 
-    pub(super) fn set_pinned(&mut self, at: Membership, pinned: bool) -> Result<()> {
-        let pin = pinned.then(|| self.shared.next_id(Kind::Other));
-        let member = self.member_mut(at)?;
+    pub(super) fn set_pinned(
+        &mut self,
+        own: AccountId,
+        at: Membership,
+        pinned: bool,
+    ) -> Result<()> {
+        let member = self.member(own, at)?;
         if member.pin.is_some() != pinned {
-            member.pin = pin;
+            let pin = pinned.then(|| self.next_id(Kind::Other));
+            self.members.insert((own, at.vault, at.id), Member { pin, ..member });
         }
         Ok(())
     }
 
     /// Removes a membership. Returns its prompt.
-    pub(super) fn remove_member(&mut self, at: Membership) -> Result<PromptId> {
-        let removed = self.vault_mut(at.vault)?.members.remove(&at.id);
+    pub(super) fn remove_member(&mut self, own: AccountId, at: Membership) -> Result<PromptId> {
+        let removed = self.members.remove(&(own, at.vault, at.id));
         let prompt = removed.ok_or(StoreError::NotFound)?.prompt;
-        self.prompt_mut(prompt)?.vault_ids.retain(|vault| *vault != at.vault);
+        self.vault_mut(own, at.vault)?.prompt_count -= 1;
+        self.prompt_mut(own, prompt)?.vault_ids.retain(|vault| *vault != at.vault);
         Ok(prompt)
     }
 
     /// Removes a prompt from a vault if it is there.
-    pub(super) fn remove_prompt(&mut self, vault: VaultId, prompt: PromptId) -> Result<()> {
-        if self.prompt(prompt)?.vault_ids.contains(&vault) {
-            let mut members = self.vault(vault)?.members.iter();
-            let member = members.find(|(_, member)| member.prompt == prompt).map(|(id, _)| *id);
-            self.remove_member(Membership { vault, id: member.ok_or(StoreError::NotFound)? })?;
+    pub(super) fn remove_prompt(
+        &mut self,
+        own: AccountId,
+        vault: VaultId,
+        prompt: PromptId,
+    ) -> Result<()> {
+        if self.stored(own, prompt)?.shown.vault_ids.contains(&vault) {
+            let mut members = self.members_of(own, vault);
+            let member = members.find(|(_, member)| member.prompt == prompt).map(|(id, _)| id);
+            drop(members);
+            let id = member.ok_or(StoreError::NotFound)?;
+            self.remove_member(own, Membership { vault, id })?;
         }
         Ok(())
-    }
-}
-
-impl Vault {
-    pub(super) fn shown(&self) -> VaultRecord {
-        VaultRecord { prompt_count: self.members.len() as u64, ..self.record.clone() }
-    }
-}
-
-/// A job with what its workers need. Its times are since the start of the store.
-#[derive(Debug)]
-pub(super) struct Job {
-    pub(super) record: JobRecord,
-    pub(super) digest: [u8; 32],
-    /// When it was reserved, and later, when it is due for workers.
-    pub(super) due_at: Duration,
-    /// Of the lease on it, which runs until it is due.
-    pub(super) fence: Option<u128>,
-    pub(super) failed_attempts: u32,
-    /// When the first of them was.
-    pub(super) failing_since: Option<Duration>,
-}
-
-impl Job {
-    pub(super) fn is_submitting(&self) -> bool {
-        self.record.state == JobState::Submitting
-    }
-
-    /// Whether workers claim it.
-    pub(super) fn is_queued(&self) -> bool {
-        matches!(self.record.state, JobState::Queued(_) | JobState::InProgress(_))
-    }
-
-    pub(super) fn has_ended(&self) -> bool {
-        !self.is_submitting() && !self.is_queued()
-    }
-
-    pub(super) fn enter(&mut self, state: JobState, now: Timestamp) {
-        self.record.state = state;
-        self.record.updated_at = later(now, self.record.updated_at);
-    }
-
-    /// Enters a final state.
-    pub(super) fn end(&mut self, state: JobState, now: Timestamp) {
-        self.enter(state, now);
-        self.fence = None;
-    }
-
-    pub(super) fn fail_attempt(&mut self, elapsed: Duration) {
-        self.failed_attempts += 1;
-        self.failing_since.get_or_insert(elapsed);
     }
 }
 

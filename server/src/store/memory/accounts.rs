@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 
+use super::MemoryStore;
 use super::vaults::listed;
-use super::{Data, MemoryStore};
 use crate::domain::{
-    AccountData, AccountId, Caller, ListedPrompt, Membership, SharedPrompt, VaultRecord,
+    AccountData, AccountId, Caller, KeyId, ListedPrompt, Membership, SharedPrompt, VaultRecord,
     VaultVisibility,
 };
 use crate::store::{AccountStore, Result, StoreError};
@@ -16,63 +16,83 @@ use crate::store::{AccountStore, Result, StoreError};
 #[async_trait]
 impl AccountStore for MemoryStore {
     async fn rename_account(&self, caller: &Caller, name: &str) -> Result<()> {
-        let mut data = self.locked(caller)?;
-        if data.account_named(name).is_some_and(|other| other.id != caller.account) {
-            return Err(StoreError::AccountTaken);
-        }
-        data.account_mut(caller.account)?.name = name.into();
-        let sessions = data.sessions.values_mut();
-        for session in sessions.filter(|session| session.record.account == caller.account) {
-            session.record.account_name = name.into();
-        }
-        Ok(())
+        let own = caller.account;
+        self.write(caller, |data| {
+            if data.account_named(name).is_some_and(|other| other != own) {
+                return Err(StoreError::AccountTaken);
+            }
+            data.accounts.get_mut(&own).ok_or(StoreError::NotFound)?.name = name.into();
+            let sessions =
+                data.sessions.iter().filter(|(_, session)| session.record.account == own);
+            for id in sessions.map(|(id, _)| *id).collect::<Vec<_>>() {
+                if let Some(session) = data.sessions.get_mut(&id) {
+                    session.record.account_name = name.into();
+                }
+            }
+            Ok(())
+        })
+        .await
     }
 
     async fn delete_account(&self, caller: &Caller) -> Result<()> {
         let _turn = self.long_step(caller).await?;
-        let (mut data, id) = (self.locked(caller)?, caller.account);
-        data.accounts.remove(&id);
-        data.keys.retain(|_, key| key.account != id);
-        let Data { by_public_id, keys, .. } = &mut *data;
-        by_public_id.retain(|_, id| keys.contains_key(id));
-        data.sessions.retain(|_, session| session.record.account != id);
-        data.codes.retain(|_, code| code.account != id);
-        Ok(())
+        let own = caller.account;
+        self.write(caller, |data| {
+            data.accounts.remove(&own);
+            data.prompts.remove_where(|(account, _), _| *account == own);
+            data.vaults.remove_where(|(account, _), _| *account == own);
+            data.members.remove_where(|(account, ..), _| *account == own);
+            data.jobs.remove_where(|(account, _), _| *account == own);
+            data.job_places.remove_where(|place, ()| place.account == own);
+            data.job_list.remove_where(|(account, _), _| *account == own);
+            let keys = &data.keys;
+            let is_own = |id: &KeyId| keys.get(id).is_some_and(|key| key.account == own);
+            data.public_ids.remove_where(|_, id| is_own(id));
+            data.keys.remove_where(|_, key| key.account == own);
+            data.sessions.remove_where(|_, session| session.record.account == own);
+            data.codes.remove_where(|_, code| code.account == own);
+            Ok(())
+        })
+        .await
     }
 
-    async fn import(&self, caller: &Caller, data: AccountData) -> Result<()> {
+    async fn import(&self, caller: &Caller, new: AccountData) -> Result<()> {
         let _turn = self.long_step(caller).await?;
-        self.write(caller, |account| {
-            let new = data.vaults.iter().filter(|(vault, _)| !vault.system).count();
-            account.check_room(new, data.prompts.len())?;
-            let mut ids = HashMap::with_capacity(data.prompts.len());
-            for (prompt, inputs) in data.prompts {
-                ids.insert(prompt.id, account.insert_prompt(prompt, inputs));
+        let own = caller.account;
+        self.write(caller, |data| {
+            let vaults = new.vaults.iter().filter(|(vault, _)| !vault.system).count();
+            data.check_room(own, vaults, new.prompts.len())?;
+            let mut ids = HashMap::with_capacity(new.prompts.len());
+            for (prompt, inputs) in new.prompts {
+                ids.insert(prompt.id, data.insert_prompt(own, prompt, inputs));
             }
-            for (record, members) in data.vaults {
+            for (record, members) in new.vaults {
                 let vault = match record.system {
-                    true => account.general()?,
-                    false => account.insert_vault(record).record.id,
+                    true => data.general(own)?,
+                    false => data.insert_vault(own, record).id,
                 };
                 // The last one to be added, and the last one to be pinned, are shown first.
                 for (prompt, pinned) in members.into_iter().rev() {
                     let prompt = *ids.get(&prompt).ok_or(StoreError::NotFound)?;
-                    if let Some(id) = account.add_member(vault, prompt) {
-                        account.set_pinned(Membership { vault, id }, pinned)?;
+                    if let Some(id) = data.add_member(own, vault, prompt) {
+                        data.set_pinned(own, Membership { vault, id }, pinned)?;
                     }
                 }
             }
             Ok(())
         })
+        .await
     }
 
     async fn shared_vault(&self, account: &str, slug: &str) -> Result<(AccountId, VaultRecord)> {
-        let data = self.data.read();
-        let account = data.account_named(account).ok_or(StoreError::NotFound)?;
-        let found = account.vaults.values().find(|vault| {
-            *vault.record.slug == *slug && vault.record.visibility != VaultVisibility::Private
-        });
-        found.map(|vault| (account.id, vault.shown())).ok_or(StoreError::NotFound)
+        self.look(|data| {
+            let account = data.account_named(account).ok_or(StoreError::NotFound)?;
+            let found = data
+                .vaults_of(account)
+                .find(|vault| *vault.slug == *slug && vault.visibility != VaultVisibility::Private);
+            found.map(|vault| (account, vault.clone())).ok_or(StoreError::NotFound)
+        })
+        .await
     }
 
     async fn shared_prompt(
@@ -81,11 +101,12 @@ impl AccountStore for MemoryStore {
         vault: VaultId,
         prompt: PromptId,
     ) -> Result<SharedPrompt> {
-        let data = self.data.read();
-        let account = data.accounts.get(&account).ok_or(StoreError::NotFound)?;
-        let found = account.prompts.get(&prompt).map(|stored| &stored.shown);
-        let found = found.filter(|prompt| prompt.vault_ids.contains(&vault));
-        found.cloned().ok_or(StoreError::NotFound)
+        self.look(|data| {
+            let found = data.prompt(account, prompt)?;
+            let is_in_vault = found.vault_ids.contains(&vault);
+            Some(found).filter(|_| is_in_vault).ok_or(StoreError::NotFound)
+        })
+        .await
     }
 
     async fn vault_page(
@@ -95,8 +116,9 @@ impl AccountStore for MemoryStore {
         offset: usize,
         limit: usize,
     ) -> Result<Vec<ListedPrompt>> {
-        let data = self.data.read();
-        let account = data.accounts.get(&account).ok_or(StoreError::NotFound)?;
-        Ok(listed(account, vault)?.into_iter().skip(offset).take(limit).collect())
+        self.look(|data| {
+            Ok(listed(data, account, vault)?.into_iter().skip(offset).take(limit).collect())
+        })
+        .await
     }
 }

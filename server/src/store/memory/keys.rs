@@ -1,19 +1,21 @@
 //! Keys, sessions and one-time codes.
 
 use std::cmp::Reverse;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
-use super::{Data, Kind, MemoryStore};
+use super::MemoryStore;
+use super::data::{Data, Kind};
+use super::queue::after;
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, SessionRecord};
 use crate::limits::{
     API_KEYS_MAX, LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME,
 };
 use crate::store::{KeyStore, Result, SessionStore, StoreError};
 
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Session {
     /// Of what the browser keeps.
     digest: [u8; 32],
@@ -22,7 +24,7 @@ pub(super) struct Session {
 }
 
 /// What a one-time code stands for.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Code {
     pub(super) account: AccountId,
     expires_at: Timestamp,
@@ -30,11 +32,7 @@ pub(super) struct Code {
 
 impl Data {
     fn key(&self, public_id: &str) -> Option<&KeyRecord> {
-        self.keys.get(self.by_public_id.get(public_id)?)
-    }
-
-    pub(super) fn key_mut(&mut self, public_id: &str) -> Option<&mut KeyRecord> {
-        self.keys.get_mut(self.by_public_id.get(public_id)?)
+        self.keys.get(self.public_ids.get(&public_id.into())?)
     }
 
     fn keys_of(&self, account: AccountId) -> impl Iterator<Item = &KeyRecord> {
@@ -45,7 +43,7 @@ impl Data {
         if self.key(&new.public_id).is_some() {
             return Err(StoreError::KeyTaken);
         }
-        let (id, created_at) = (KeyId(self.shared.next_id(Kind::Other)), self.shared.clock.now());
+        let (id, created_at) = (KeyId(self.next_id(Kind::Other)), self.now());
         let key = KeyRecord {
             id,
             account,
@@ -57,9 +55,18 @@ impl Data {
             last_used_at: None,
             revoked_at: new.revoked.then_some(created_at),
         };
-        self.by_public_id.insert(key.public_id.clone(), id);
+        self.public_ids.insert(key.public_id.clone(), id);
         self.keys.insert(id, key.clone());
         Ok(key)
+    }
+
+    /// Revokes a key, if it is of this account, and returns it.
+    pub(super) fn revoke(&mut self, public_id: &str, of: Option<AccountId>) -> Option<KeyRecord> {
+        let (key, now) = (self.key(public_id)?, self.now());
+        let id = Some(key).filter(|key| of.is_none_or(|of| key.account == of))?.id;
+        let key = self.keys.get_mut(&id)?;
+        key.revoked_at.get_or_insert(now);
+        Some(key.clone())
     }
 }
 
@@ -70,85 +77,92 @@ impl Session {
     }
 }
 
-/// The time this long after another.
-fn after(time: Timestamp, by: Duration) -> Timestamp {
-    time.checked_add(by).unwrap_or(Timestamp::MAX)
-}
-
 #[async_trait]
 impl KeyStore for MemoryStore {
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
-        let mut data = self.data.write();
-        let owner = data.account_named(account).map(|account| account.id);
-        if let Some(other) = data.key(&key.public_id) {
-            let same = Some(other.account) == owner
-                && (other.digest, other.scopes) == (key.digest, key.scopes)
-                && other.is_revoked() == key.revoked;
-            return if same { Ok(()) } else { Err(StoreError::KeyTaken) };
-        }
-        let owner = owner.unwrap_or_else(|| data.create_account(account));
-        data.insert_key(owner, key).map(drop)
+        self.step(|data| {
+            let owner = data.account_named(account);
+            if let Some(other) = data.key(&key.public_id) {
+                let same = Some(other.account) == owner
+                    && (other.digest, other.scopes) == (key.digest, key.scopes)
+                    && other.is_revoked() == key.revoked;
+                return if same { Ok(()) } else { Err(StoreError::KeyTaken) };
+            }
+            let owner = owner.unwrap_or_else(|| data.create_account(account));
+            data.insert_key(owner, key).map(drop)
+        })
+        .await
     }
 
     async fn find_key(&self, public_id: &str, _: &[u8; 32]) -> Result<Option<KeyRecord>> {
-        Ok(self.data.read().key(public_id).cloned())
+        self.look(|data| Ok(data.key(public_id).cloned())).await
     }
 
     async fn record_use(&self, key: &KeyRecord) -> Result<()> {
-        let now = self.clock.now();
-        let is_due = |key: &KeyRecord| {
-            let last = key.last_used_at;
-            last.is_none_or(|last| after(last, LAST_USE_PRECISION) <= now)
+        let is_due = |data: &Data| {
+            let last = data.keys.get(&key.id).and_then(|key| key.last_used_at);
+            last.is_none_or(|last| after(last, LAST_USE_PRECISION) <= data.now())
         };
-        if self.data.read().keys.get(&key.id).is_some_and(is_due)
-            && let Some(key) = self.data.write().keys.get_mut(&key.id)
-        {
-            key.last_used_at = Some(now);
+        if !is_due(&self.data.read()) {
+            return Ok(());
         }
-        Ok(())
+        self.step(|data| {
+            let now = data.now();
+            if let Some(key) = data.keys.get_mut(&key.id) {
+                key.last_used_at = Some(now);
+            }
+            Ok(())
+        })
+        .await
     }
 
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {
-        self.data.read().check(caller)
+        self.look(|data| data.check(caller)).await
     }
 
     async fn create_api_key(&self, caller: &Caller, new: NewKey) -> Result<KeyRecord> {
-        let mut data = self.locked(caller)?;
-        let live = data.keys_of(caller.account).filter(|key| !key.is_revoked());
-        if live.count() >= API_KEYS_MAX {
-            return Err(StoreError::TooManyKeys);
-        }
-        data.insert_key(caller.account, new)
+        self.write(caller, |data| {
+            let live = data.keys_of(caller.account).filter(|key| !key.is_revoked());
+            if live.count() >= API_KEYS_MAX {
+                return Err(StoreError::TooManyKeys);
+            }
+            data.insert_key(caller.account, new)
+        })
+        .await
     }
 
     async fn api_keys(&self, caller: &Caller) -> Result<Vec<KeyRecord>> {
-        let data = self.locked(caller)?;
-        let mut own: Vec<_> = data.keys_of(caller.account).collect();
-        own.sort_unstable_by_key(|key| Reverse((key.created_at, key.id)));
-        Ok(own.into_iter().cloned().collect())
+        self.read(caller, |data| {
+            let mut own: Vec<_> = data.keys_of(caller.account).cloned().collect();
+            own.sort_unstable_by_key(|key| Reverse((key.created_at, key.id)));
+            Ok(own)
+        })
+        .await
     }
 
     async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<KeyRecord> {
-        let mut data = self.locked(caller)?;
-        let key = data
-            .key_mut(public_id)
-            .filter(|key| key.account == caller.account)
-            .ok_or(StoreError::NotFound)?;
-        key.revoked_at.get_or_insert(self.clock.now());
-        Ok(key.clone())
+        self.write(caller, |data| {
+            data.revoke(public_id, Some(caller.account)).ok_or(StoreError::NotFound)
+        })
+        .await
     }
 }
 
 #[async_trait]
 impl SessionStore for MemoryStore {
     async fn create_sign_in_code(&self, account: &str, digest: [u8; 32]) -> Result<()> {
-        let (mut data, now) = (self.data.write(), self.clock.now());
-        data.codes.retain(|_, code| code.expires_at > now);
-        data.sessions.retain(|_, session| session.record.expires_at > now);
-        let account = data.account_named(account).ok_or(StoreError::NotFound)?.id;
-        let expires_at = after(now, SIGN_IN_CODE_LIFETIME);
-        data.codes.entry(digest).or_insert(Code { account, expires_at });
-        Ok(())
+        self.step(|data| {
+            let now = data.now();
+            data.codes.remove_where(|_, code| code.expires_at <= now);
+            data.sessions.remove_where(|_, session| session.record.expires_at <= now);
+            let account = data.account_named(account).ok_or(StoreError::NotFound)?;
+            if !data.codes.contains(&digest) {
+                let expires_at = after(now, SIGN_IN_CODE_LIFETIME);
+                data.codes.insert(digest, Code { account, expires_at });
+            }
+            Ok(())
+        })
+        .await
     }
 
     async fn sign_in(
@@ -157,49 +171,70 @@ impl SessionStore for MemoryStore {
         session: [u8; 32],
         browser: Option<&str>,
     ) -> Result<Option<SessionRecord>> {
-        let (mut data, now) = (self.data.write(), self.clock.now());
-        let code = data.codes.remove(&code).filter(|code| code.expires_at > now);
-        let Some(Code { account, .. }) = code else { return Ok(None) };
-        let id = KeyId(data.shared.next_id(Kind::Other));
-        let record = SessionRecord {
-            id,
-            account,
-            account_name: data.account_mut(account)?.name.clone(),
-            browser: browser.map(Into::into),
-            created_at: now,
-            last_seen_at: now,
-            expires_at: after(now, SESSION_MAX),
-        };
-        let started = Session { digest: session, record: record.clone(), has_ended: false };
-        data.sessions.insert(id, started);
-        Ok(Some(record))
+        self.step(|data| {
+            let now = data.now();
+            let code = data.codes.remove(&code).filter(|code| code.expires_at > now);
+            let Some(Code { account, .. }) = code else { return Ok(None) };
+            let id = KeyId(data.next_id(Kind::Other));
+            let record = SessionRecord {
+                id,
+                account,
+                account_name: data.accounts.get(&account).ok_or(StoreError::NotFound)?.name.clone(),
+                browser: browser.map(Into::into),
+                created_at: now,
+                last_seen_at: now,
+                expires_at: after(now, SESSION_MAX),
+            };
+            let started = Session { digest: session, record: record.clone(), has_ended: false };
+            data.sessions.insert(id, started);
+            Ok(Some(record))
+        })
+        .await
     }
 
     async fn find_session(&self, digest: [u8; 32]) -> Result<Option<SessionRecord>> {
-        let (mut data, now) = (self.data.write(), self.clock.now());
-        let session = data.sessions.values_mut().find(|session| session.digest == digest);
-        Ok(session.filter(|session| session.is_valid(now)).map(|Session { record, .. }| {
-            if after(record.last_seen_at, LAST_USE_PRECISION) <= now {
-                record.last_seen_at = now;
+        self.step(|data| {
+            let now = data.now();
+            let session = data.sessions.values().find(|session| session.digest == digest);
+            let Some(session) = session.filter(|session| session.is_valid(now)) else {
+                return Ok(None);
+            };
+            let record = session.record.clone();
+            if after(record.last_seen_at, LAST_USE_PRECISION) > now {
+                return Ok(Some(record));
             }
-            record.clone()
-        }))
+            let session = data.sessions.get_mut(&record.id);
+            Ok(session.map(|session| {
+                session.record.last_seen_at = now;
+                session.record.clone()
+            }))
+        })
+        .await
     }
 
     async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionRecord>> {
-        let (data, now) = (self.locked(caller)?, self.clock.now());
-        let valid = data.sessions.values().filter(|session| session.is_valid(now));
-        let own = valid.filter(|session| session.record.account == caller.account);
-        let mut own: Vec<_> = own.map(|session| session.record.clone()).collect();
-        own.sort_unstable_by_key(|session| Reverse((session.created_at, session.id)));
-        Ok(own)
+        self.read(caller, |data| {
+            let now = data.now();
+            let valid = data.sessions.values().filter(|session| session.is_valid(now));
+            let own = valid.filter(|session| session.record.account == caller.account);
+            let mut own: Vec<_> = own.map(|session| session.record.clone()).collect();
+            own.sort_unstable_by_key(|session| Reverse((session.created_at, session.id)));
+            Ok(own)
+        })
+        .await
     }
 
     async fn end_session(&self, caller: &Caller, id: KeyId) -> Result<()> {
-        let mut data = self.locked(caller)?;
-        let session = data.sessions.get_mut(&id);
-        let own = session.filter(|session| session.record.account == caller.account);
-        own.ok_or(StoreError::NotFound)?.has_ended = true;
-        Ok(())
+        self.write(caller, |data| {
+            let session = data.sessions.get(&id);
+            session
+                .filter(|session| session.record.account == caller.account)
+                .ok_or(StoreError::NotFound)?;
+            if let Some(session) = data.sessions.get_mut(&id) {
+                session.has_ended = true;
+            }
+            Ok(())
+        })
+        .await
     }
 }

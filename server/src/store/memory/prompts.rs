@@ -16,29 +16,34 @@ use crate::store::{Place, PromptStore, PromptTexts, Result, SearchStore, StoreEr
 #[async_trait]
 impl PromptStore for MemoryStore {
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
-        self.write(caller, |account| {
-            let id = account.create_prompt(new)?;
-            account.prompt(id)
+        let own = caller.account;
+        self.write(caller, |data| {
+            let id = data.create_prompt(own, new)?;
+            data.prompt(own, id)
         })
+        .await
     }
 
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt> {
-        self.read(caller, |account| account.prompt(id))
+        self.read(caller, |data| data.prompt(caller.account, id)).await
     }
 
     async fn prompt_inputs(&self, caller: &Caller, id: PromptId) -> Result<PromptInputs> {
-        self.read(caller, |account| account.stored(id).map(|prompt| prompt.inputs.clone()))
+        let own = caller.account;
+        self.read(caller, |data| data.stored(own, id).map(|prompt| prompt.inputs.clone())).await
     }
 
     async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage> {
         let PromptQuery { vault, kind, after, limit } = query;
-        self.read(caller, |account| {
-            let listed = account.listed(vault, kind, after)?.take(limit.saturating_add(1));
+        let own = caller.account;
+        self.read(caller, |data| {
+            let listed = data.listed(own, vault, kind, after)?.take(limit.saturating_add(1));
             let mut prompts: Vec<_> = listed.cloned().collect();
             let more = prompts.len() > limit;
             prompts.truncate(limit);
             Ok(PromptPage { prompts, more })
         })
+        .await
     }
 
     async fn update_prompt(
@@ -47,9 +52,10 @@ impl PromptStore for MemoryStore {
         id: PromptId,
         patch: PromptPatch,
     ) -> Result<SharedPrompt> {
-        self.write(caller, |account| {
-            let StoredPrompt { shown, mut inputs } = account.stored(id)?.clone();
-            account.check_vault(patch.vault)?;
+        let own = caller.account;
+        self.write(caller, |data| {
+            let StoredPrompt { shown, mut inputs } = data.stored(own, id)?.clone();
+            data.check_vault(own, patch.vault)?;
             let has_model = patch.inputs.model_id.is_some() || inputs.model_id.is_some();
             if !has_model && patch.kind.is_some_and(PromptKind::needs_model) {
                 return Err(StoreError::ModelRequired);
@@ -68,28 +74,31 @@ impl PromptStore for MemoryStore {
             if patch.image.is_some() {
                 record.images = record.images.iter().cloned().chain(patch.image).collect();
             }
-            record.updated_at = later(account.now(), record.updated_at);
+            record.updated_at = later(data.now(), record.updated_at);
             let new = patch.inputs;
             set(&mut inputs.model_id, new.model_id.map(Some));
             set(&mut inputs.aspect_ratio, new.aspect_ratio.map(Some));
             set(&mut inputs.image_url, new.image_url.map(Some));
             set(&mut inputs.reference_media_urls, new.reference_media_urls.map(Some));
-            account.prompts.insert(id, StoredPrompt { shown: Arc::new(record), inputs });
+            data.prompts.insert((own, id), StoredPrompt { shown: Arc::new(record), inputs });
             if let Some(vault) = patch.vault {
-                account.add_member(vault, id);
+                data.add_member(own, vault, id);
             }
-            account.prompt(id)
+            data.prompt(own, id)
         })
+        .await
     }
 
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
-        self.write(caller, |account| {
-            for vault in account.prompt(id)?.vault_ids.iter().copied() {
-                account.remove_prompt(vault, id)?;
+        let own = caller.account;
+        self.write(caller, |data| {
+            for vault in data.prompt(own, id)?.vault_ids.iter().copied() {
+                data.remove_prompt(own, vault, id)?;
             }
-            account.prompts.remove(&id);
+            data.prompts.remove(&(own, id));
             Ok(())
         })
+        .await
     }
 
     async fn save_prompt(
@@ -98,12 +107,14 @@ impl PromptStore for MemoryStore {
         id: PromptId,
         vault: VaultId,
     ) -> Result<SharedPrompt> {
-        self.write(caller, |account| {
-            account.stored(id)?;
-            account.check_vault(Some(vault))?;
-            account.add_member(vault, id);
-            account.prompt(id)
+        let own = caller.account;
+        self.write(caller, |data| {
+            data.stored(own, id)?;
+            data.check_vault(own, Some(vault))?;
+            data.add_member(own, vault, id);
+            data.prompt(own, id)
         })
+        .await
     }
 }
 
@@ -117,8 +128,9 @@ impl SearchStore for MemoryStore {
         after: Option<PromptId>,
     ) -> Result<TextChunk> {
         let vault = if let Place::Vault(id) = place { Some(id) } else { None };
-        self.read(caller, |account| {
-            let read: Vec<_> = account.listed(vault, kind, after)?.take(SEARCH_CHUNK).collect();
+        let own = caller.account;
+        self.read(caller, |data| {
+            let read: Vec<_> = data.listed(own, vault, kind, after)?.take(SEARCH_CHUNK).collect();
             let next = read.last().filter(|_| read.len() == SEARCH_CHUNK).map(|prompt| prompt.id);
             let is_in_place =
                 |prompt: &&&SharedPrompt| place != Place::NoVault || prompt.vault_ids.is_empty();
@@ -130,6 +142,7 @@ impl SearchStore for MemoryStore {
             });
             Ok(TextChunk { texts: texts.collect(), read: read.len(), next })
         })
+        .await
     }
 
     async fn count_prompts(
@@ -138,7 +151,8 @@ impl SearchStore for MemoryStore {
         kind: Option<PromptKind>,
         most: usize,
     ) -> Result<usize> {
-        self.read(caller, |account| Ok(account.listed(None, kind, None)?.take(most).count()))
+        let own = caller.account;
+        self.read(caller, |data| Ok(data.listed(own, None, kind, None)?.take(most).count())).await
     }
 
     async fn memberships_of(
@@ -147,10 +161,12 @@ impl SearchStore for MemoryStore {
         vault: VaultId,
         prompts: &[PromptId],
     ) -> Result<Vec<VaultPromptId>> {
-        self.read(caller, |account| {
-            let members = account.vaults.get(&vault).into_iter().flat_map(|vault| &vault.members);
+        let own = caller.account;
+        self.read(caller, |data| {
+            let members = data.members_of(own, vault);
             let found = members.filter(|(_, member)| prompts.contains(&member.prompt));
-            Ok(found.map(|(membership, _)| *membership).collect())
+            Ok(found.map(|(membership, _)| membership).collect())
         })
+        .await
     }
 }

@@ -2,15 +2,19 @@
 //! stores do.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
+use jiff::Timestamp;
 use promptarium::PromptId;
 use tokio::time::{Instant, timeout};
 
 use super::MemoryStore;
-use super::account::{Account, StoredPrompt};
-use crate::clock::Clock;
-use crate::domain::{JobKey, Release, Turn};
+use super::account::StoredPrompt;
+use super::data::Data;
+use super::job::Phase;
+use crate::clock::{Clock, ManualClock};
+use crate::domain::{AccountId, JobKey, Release, Turn};
 use crate::limits::MEMORY_FORK_PROMPTS_MAX;
 use crate::store::StoreError;
 use crate::store::contract_tests::jobs::{LEASE, SECOND, queued};
@@ -18,55 +22,119 @@ use crate::store::contract_tests::{Kind, StoreUnderTest, caller};
 use crate::store::prelude::*;
 
 impl MemoryStore {
+    /// All records, by kind and key.
+    pub(in crate::store) fn records(&self) -> Vec<super::table::Change> {
+        self.data.write().tables().into_iter().flat_map(|table| table.records()).collect()
+    }
+
     /// Panics if the data is inconsistent.
     pub(in crate::store) fn check_invariants(&self) {
         let data = self.data.read();
         let names: BTreeSet<_> = data.accounts.values().map(|account| &account.name).collect();
-        assert_eq!(names.len(), data.accounts.len(), "two accounts have one name");
-        let mut public_ids = BTreeSet::new();
-        for (id, key) in &data.keys {
+        assert_eq!(names.len(), data.accounts.iter().count(), "two accounts have one name");
+        let public_ids = data.public_ids.iter().map(|(public_id, id)| (*id, &**public_id));
+        let mut public_ids: BTreeMap<_, _> = public_ids.collect();
+        for (id, key) in data.keys.iter() {
             assert_eq!(*id, key.id);
-            assert!(public_ids.insert(&key.public_id), "two keys have one public id");
-            assert!(data.accounts.contains_key(&key.account));
-            assert!(!data.sessions.contains_key(id), "a session has the id of a key");
+            assert_eq!(public_ids.remove(id), Some(&*key.public_id));
+            assert!(data.accounts.contains(&key.account));
+            assert!(!data.sessions.contains(id), "a session has the id of a key");
         }
-        for (id, account) in &data.accounts {
-            assert_eq!(*id, account.id);
-            account.check_invariants();
-        }
+        assert!(public_ids.is_empty(), "the public id of a key that does not exist");
+        data.accounts.iter().for_each(|(id, _)| data.check_account(*id));
+        data.check_jobs();
+        let is_known = |account: &AccountId| data.accounts.contains(account);
+        assert!(data.prompts.iter().all(|((account, _), _)| is_known(account)));
+        assert!(data.vaults.iter().all(|((account, _), _)| is_known(account)));
+        assert!(
+            data.members
+                .iter()
+                .all(|((account, vault, _), _)| { data.vaults.contains(&(*account, *vault)) })
+        );
     }
 }
 
-impl Account {
-    fn check_invariants(&self) {
-        assert_eq!(self.vaults.values().filter(|vault| vault.record.system).count(), 1);
-        let slugs: BTreeSet<_> = self.vaults.values().map(|vault| &vault.record.slug).collect();
-        assert_eq!(slugs.len(), self.vaults.len(), "two vaults have one slug");
+impl Data {
+    fn check_account(&self, own: AccountId) {
+        assert_eq!(self.vaults_of(own).filter(|vault| vault.system).count(), 1);
+        let slugs: BTreeSet<_> = self.vaults_of(own).map(|vault| &vault.slug).collect();
+        assert_eq!(slugs.len(), self.vaults_of(own).count(), "two vaults have one slug");
         let mut vaults_of: BTreeMap<PromptId, Vec<_>> = BTreeMap::new();
-        for (id, vault) in &self.vaults {
-            assert_eq!(*id, vault.record.id);
-            let prompts: BTreeSet<_> = vault.members.values().map(|member| member.prompt).collect();
-            assert_eq!(prompts.len(), vault.members.len(), "a prompt is in one vault twice");
+        for vault in self.vaults_of(own) {
+            let members: Vec<_> =
+                self.members_of(own, vault.id).map(|(_, member)| member).collect();
+            let prompts: BTreeSet<_> = members.iter().map(|member| member.prompt).collect();
+            assert_eq!(prompts.len(), members.len(), "a prompt is in one vault twice");
+            assert_eq!(vault.prompt_count, members.len() as u64);
             for prompt in prompts {
-                vaults_of.entry(prompt).or_default().push(*id);
+                vaults_of.entry(prompt).or_default().push(vault.id);
             }
-            let pins: Vec<_> = vault.members.values().filter_map(|member| member.pin).collect();
+            let pins: Vec<_> = members.iter().filter_map(|member| member.pin).collect();
             assert_eq!(pins.iter().collect::<BTreeSet<_>>().len(), pins.len());
         }
-        for (id, StoredPrompt { shown: prompt, inputs }) in &self.prompts {
-            assert_eq!(*id, prompt.id);
-            assert_eq!(prompt.vault_ids, vaults_of.remove(id).unwrap_or_default());
-            assert!(prompt.updated_at >= prompt.created_at);
-            assert!(!prompt.kind.needs_model() || inputs.model_id.is_some());
+        for ((account, id), StoredPrompt { shown: prompt, inputs }) in self.prompts.iter() {
+            if *account == own {
+                assert_eq!(*id, prompt.id);
+                assert_eq!(prompt.vault_ids, vaults_of.remove(id).unwrap_or_default());
+                assert!(prompt.updated_at >= prompt.created_at);
+                assert!(!prompt.kind.needs_model() || inputs.model_id.is_some());
+            }
         }
         assert!(vaults_of.is_empty(), "a membership of a prompt that does not exist");
-        for (name, job) in &self.jobs {
-            let key = JobKey { account: self.id, client_job_id: name.clone() };
+    }
+
+    fn check_jobs(&self) {
+        let mut places: BTreeSet<_> = self.job_places.iter().map(|(place, ())| place).collect();
+        let mut list: BTreeMap<_, _> = self.job_list.iter().collect();
+        for ((account, name), job) in self.jobs.iter() {
+            let key = JobKey { account: *account, client_job_id: name.clone() };
             assert_eq!(job.record.key, key);
-            assert!(!(job.has_ended() && job.fence.is_some()), "a job that has ended has a lease");
+            assert!(places.remove(&job.place()), "a job has no place");
+            assert_eq!(list.remove(&job.listed_at()), Some(name));
+            let has_ended = job.phase() == Phase::Ended;
+            assert!(!(has_ended && job.fence.is_some()), "a job that has ended has a lease");
             assert!(job.record.updated_at >= job.record.created_at);
         }
+        assert!(places.is_empty() && list.is_empty(), "the place of a job that does not exist");
     }
+}
+
+/// The vaults of the account, and everything in them.
+async fn everything(db: &StoreUnderTest, caller: &crate::domain::Caller) -> String {
+    let mut text = String::new();
+    for vault in db.store.vaults(caller).await.unwrap() {
+        text += &format!("{vault:?} {:?}\n", db.contents(caller, vault.id).await);
+    }
+    text
+}
+
+#[tokio::test]
+async fn a_step_that_fails_or_panics_in_its_middle_is_undone() {
+    let db = StoreUnderTest::memory();
+    let alice = db.caller("alice").await;
+    let prompt = db.prompt(&alice, None).await.id;
+    let vault = db.private(&alice, &[prompt]).await;
+    let Kind::Memory(memory) = &db.kind else { panic!("it is in memory") };
+    let before = everything(&db, &alice).await;
+    let change = |data: &mut Data| {
+        data.create_account("bob");
+        data.prompts.remove(&(alice.account, prompt));
+        data.vault_mut(alice.account, vault).unwrap().prompt_count = 7;
+    };
+    let failing = memory.step(|data| {
+        change(data);
+        Err::<(), _>(StoreError::NotFound)
+    });
+    failing.await.unwrap_err();
+    let panicking = memory.step(|data| {
+        change(data);
+        panic!("in its middle")
+    });
+    let panicking: Result<Result<(), StoreError>, _> =
+        AssertUnwindSafe(panicking).catch_unwind().await;
+    panicking.unwrap_err();
+    assert_eq!(everything(&db, &alice).await, before);
+    memory.check_invariants();
 }
 
 #[tokio::test]
@@ -102,7 +170,8 @@ async fn forks_of_one_account_wait_for_one_another_without_a_lock() {
 
 #[tokio::test(start_paused = true)]
 async fn job_due_returns_when_a_job_is_due_or_changes() {
-    let store = MemoryStore::new(Clock::System);
+    let clock = ManualClock::new(Timestamp::UNIX_EPOCH);
+    let store = MemoryStore::new(Clock::Manual(clock.clone()));
     let alice = caller(&store, "alice").await;
     let before = Instant::now();
     store.job_due(5 * SECOND, &[]).await;
@@ -125,5 +194,6 @@ async fn job_due_returns_when_a_job_is_due_or_changes() {
     let due = Instant::now();
     timeout(60 * SECOND, store.job_due(60 * SECOND, &[])).await.unwrap();
     assert!(due.elapsed() <= 7 * SECOND, "{:?}", due.elapsed());
+    clock.advance(7 * SECOND);
     assert!(store.claim_job(LEASE, &Turn::default()).await.unwrap().is_some());
 }

@@ -1,0 +1,195 @@
+//! All data of the store: its tables, and what is true of all of them.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use promptarium::{PromptId, VaultId, VaultPromptId};
+use serde::{Deserialize, Serialize};
+
+use super::account::{Member, StoredPrompt};
+use super::job::{Job, Place};
+use super::keys::{Code, Session};
+use super::table::{AnyTable, Change, Table};
+use crate::clock::Clock;
+use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewVault, VaultRecord, VaultVisibility};
+use crate::limits::VAULTS_MAX;
+use crate::store::{Result, StoreError};
+
+#[derive(Debug)]
+pub(super) struct Data {
+    pub(super) accounts: Table<AccountId, Account>,
+    pub(super) prompts: Table<(AccountId, PromptId), StoredPrompt>,
+    pub(super) vaults: Table<(AccountId, VaultId), VaultRecord>,
+    /// In the order of addition.
+    pub(super) members: Table<(AccountId, VaultId, VaultPromptId), Member>,
+    pub(super) jobs: Table<(AccountId, Arc<str>), Job>,
+    /// API keys, revoked ones too.
+    pub(super) keys: Table<KeyId, KeyRecord>,
+    pub(super) sessions: Table<KeyId, Session>,
+    /// One-time codes by their digests.
+    pub(super) codes: Table<[u8; 32], Code>,
+    pub(super) settings: Table<String, Vec<u8>>,
+    last_ids: Table<Kind, i64>,
+    /// Derived from the keys.
+    pub(super) public_ids: Table<Box<str>, KeyId>,
+    /// Derived from the jobs: when they are due, or when they ended.
+    pub(super) job_places: Table<Place, ()>,
+    /// Derived from the jobs: the order in which the account has them listed, and their names.
+    pub(super) job_list: Table<(AccountId, Reverse<(Timestamp, [u8; 32])>), Arc<str>>,
+    pub(super) clock: Clock,
+    pub(super) vaults_max: usize,
+    /// The last step that took effect.
+    pub(super) last_step: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Account {
+    pub(super) name: Box<str>,
+    pub(super) created_at: Timestamp,
+}
+
+/// Kinds of ids that are counted on their own, as a database does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum Kind {
+    Prompt,
+    Vault,
+    Membership,
+    Other,
+}
+
+impl Data {
+    pub(super) fn new(clock: Clock) -> Self {
+        let numbers = Arc::default();
+        Self {
+            accounts: Table::new(Some("account"), &numbers),
+            prompts: Table::new(Some("prompt"), &numbers),
+            vaults: Table::new(Some("vault"), &numbers),
+            members: Table::new(Some("member"), &numbers),
+            jobs: Table::new(Some("job"), &numbers),
+            keys: Table::new(Some("key"), &numbers),
+            sessions: Table::new(Some("session"), &numbers),
+            codes: Table::new(Some("code"), &numbers),
+            settings: Table::new(Some("setting"), &numbers),
+            last_ids: Table::new(Some("last-id"), &numbers),
+            public_ids: Table::new(None, &numbers),
+            job_places: Table::new(None, &numbers),
+            job_list: Table::new(None, &numbers),
+            clock,
+            vaults_max: VAULTS_MAX,
+            last_step: 0,
+        }
+    }
+
+    pub(super) fn tables(&mut self) -> [&mut dyn AnyTable; 13] {
+        [
+            &mut self.accounts,
+            &mut self.prompts,
+            &mut self.vaults,
+            &mut self.members,
+            &mut self.jobs,
+            &mut self.keys,
+            &mut self.sessions,
+            &mut self.codes,
+            &mut self.settings,
+            &mut self.last_ids,
+            &mut self.public_ids,
+            &mut self.job_places,
+            &mut self.job_list,
+        ]
+    }
+
+    /// Checks that the caller's key is not revoked, or its session has not ended.
+    pub(super) fn check(&self, caller: &Caller) -> Result<()> {
+        let is_live = match self.keys.get(&caller.key) {
+            Some(key) => !key.is_revoked(),
+            None => self.sessions.get(&caller.key).is_some_and(|session| !session.has_ended),
+        };
+        is_live.then_some(()).ok_or(StoreError::KeyRevoked)
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(super) fn next_id(&mut self, kind: Kind) -> i64 {
+        let id = self.last_ids.get(&kind).copied().unwrap_or_default() + 1;
+        self.last_ids.insert(kind, id);
+        id
+    }
+
+    pub(super) fn account_named(&self, name: &str) -> Option<AccountId> {
+        let mut accounts = self.accounts.iter();
+        accounts.find(|(_, account)| *account.name == *name).map(|(id, _)| *id)
+    }
+
+    /// Creates an account with its General vault.
+    pub(super) fn create_account(&mut self, name: &str) -> AccountId {
+        let (id, created_at) = (AccountId(self.next_id(Kind::Other)), self.now());
+        self.accounts.insert(id, Account { name: name.into(), created_at });
+        let visibility = VaultVisibility::Private;
+        let general = NewVault { name: "General".into(), description: None, visibility };
+        self.insert_vault(id, VaultRecord { system: true, ..general.record(created_at) });
+        id
+    }
+}
+
+impl Data {
+    /// The records that the last step changed. A step without any does not count.
+    pub(super) fn changes(&mut self) -> Vec<Change> {
+        let (step, mut changes) = (self.last_step, Vec::new());
+        self.tables().into_iter().for_each(|table| table.changes(step, &mut changes));
+        self.last_step -= u64::from(changes.is_empty());
+        changes
+    }
+
+    /// Undoes this step and all later ones.
+    pub(super) fn undo_from(&mut self, step: u64) {
+        self.tables().into_iter().for_each(|table| table.undo_from(step));
+        self.last_step = step - 1;
+    }
+
+    /// Adds a record to its table.
+    #[cfg(feature = "folder")]
+    pub(super) fn load(&mut self, number: i64, kind: &str, text: &str) -> Result<(), String> {
+        let table = self.tables().into_iter().find(|table| table.kind() == Some(kind));
+        let table = table.ok_or_else(|| format!("a record of the unknown kind {kind}"))?;
+        table.load(number, text).map_err(|error| format!("the record {number} ({kind}): {error}"))
+    }
+
+    /// Fills the tables that are derived from others.
+    #[cfg(feature = "folder")]
+    pub(super) fn derive(&mut self) {
+        for key in self.keys.values() {
+            self.public_ids.insert(key.public_id.clone(), key.id);
+        }
+        for job in self.jobs.values() {
+            self.job_places.insert(job.place(), ());
+            self.job_list.insert(job.listed_at(), job.record.key.client_job_id.clone());
+        }
+    }
+}
+
+/// A step that is undone unless it is done when this is dropped: it may fail or panic.
+pub(super) struct Step<'a> {
+    pub(super) data: &'a mut Data,
+    pub(super) is_done: bool,
+}
+
+impl<'a> Step<'a> {
+    /// Begins a step. Those up to `settled` will not be undone.
+    pub(super) fn begin(data: &'a mut Data, settled: u64) -> Self {
+        data.last_step += 1;
+        let step = data.last_step;
+        data.tables().into_iter().for_each(|table| table.begin(step, settled));
+        Self { data, is_done: false }
+    }
+}
+
+impl Drop for Step<'_> {
+    fn drop(&mut self) {
+        if !self.is_done {
+            self.data.undo_from(self.data.last_step);
+        }
+    }
+}
