@@ -15,6 +15,7 @@ use tokio_postgres::types::ToSql;
 
 use super::connect::DbClient;
 use super::db::{Db, permit};
+use super::errors::is_of_statement;
 use super::retry::Retry;
 use super::rows::{KEY_IS_VALID, column};
 use super::statement::Statement;
@@ -122,7 +123,10 @@ impl Db {
                 let all = Box::pin(join3(begin, join_all(queries), end));
                 let (begun, answers, ended) = all.await;
                 begun?;
-                let last = answers.into_iter().collect::<Result<Vec<_>, _>>()?.pop();
+                let answers = answers.into_iter().collect::<Result<Vec<_>, _>>();
+                // Then the commit was a rollback.
+                sent = !answers.as_ref().is_err_and(is_of_statement);
+                let last = answers?.pop();
                 ended.map(|()| last.unwrap_or_default())
             };
             match retry.answer(client, limit, sending).await? {
