@@ -15,6 +15,8 @@ pub(crate) type NotStarted = Box<dyn Error + Send + Sync>;
 pub(crate) fn config(workers: usize, database: Option<String>) -> Result<Config, NotStarted> {
     let seeds = seeds().into_iter().map(|seed| format!("--seed-key={seed}"));
     let database = database.map(|url| format!("--database-url={url}"));
+    let webhooks =
+        ["--allow-private-webhooks", "--webhook-delays=0,0.1,0.1,0.1"].map(str::to_owned);
     let flags = ["--blob-store=memory:".to_owned(), format!("--workers={workers}")];
-    Ok(Config::of_flags(seeds.chain(database).chain(flags))?)
+    Ok(Config::of_flags(seeds.chain(database).chain(flags).chain(webhooks))?)
 }
