@@ -52,6 +52,8 @@ pub use {
 #[cfg(feature = "client")]
 pub mod request {
     pub use crate::call::Call;
+    #[cfg(feature = "webhook")]
+    pub use crate::resources::webhooks::SetWebhook;
     pub use crate::resources::{
         assets::{DownloadAsset, SaveAsset},
         generations::{CreateGeneration, Wait},
@@ -82,5 +84,11 @@ pub use model::{
     GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState, Prompt,
     PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp, UnknownValue,
     UploadSlot, UploadToken, UploadUrl, Variable, Vault, VaultId, VaultPrompt, VaultPromptId,
-    Visibility,
+    Visibility, WebhookId,
+};
+
+#[cfg(feature = "webhook")]
+pub use model::{
+    Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryId, WebhookError, WebhookEvent,
+    WebhookEventType, WebhookSecret,
 };

@@ -45,6 +45,9 @@ pub const VAULT_DESCRIPTION_CHARS_MAX: usize = 200;
 /// Characters in the name of an API key.
 pub const API_KEY_NAME_CHARS: RangeInclusive<usize> = 1..=100;
 
+/// Most characters in the description of a webhook.
+pub const WEBHOOK_DESCRIPTION_CHARS_MAX: usize = 200;
+
 /// Prompts that one request can add to a vault.
 pub const ADDED_PROMPTS: RangeInclusive<usize> = 1..=50;
 

@@ -8,6 +8,8 @@ mod open_enum;
 #[cfg(feature = "client")]
 mod repair;
 
+#[cfg(feature = "webhook")]
+mod delivery;
 mod generation;
 mod page;
 mod prompt;
@@ -15,6 +17,8 @@ mod status;
 mod upload;
 mod variable;
 mod vault;
+#[cfg(feature = "webhook")]
+mod webhook;
 
 #[doc(no_inline)]
 pub use jiff::Timestamp;
@@ -23,7 +27,7 @@ pub use extra::ExtraFields;
 #[cfg(feature = "client")]
 pub(crate) use generation::OutputHint;
 pub use generation::{GenerationJob, GenerationState, GenerationType};
-pub use id::{JobId, PromptId, VaultId, VaultPromptId};
+pub use id::{JobId, PromptId, VaultId, VaultPromptId, WebhookId};
 pub use open_enum::UnknownValue;
 pub use page::{Cursor, Page};
 pub use prompt::{Prompt, PromptImage, PromptStatus, PromptType, VaultPrompt};
@@ -37,3 +41,8 @@ pub(crate) use upload::without_credentials;
 pub use upload::{AssetUrl, ImageContentType, UploadSlot, UploadToken, UploadUrl};
 pub use variable::Variable;
 pub use vault::{AddedPrompts, Deleted, MovedPrompt, PinState, RemovedPrompt, Vault, Visibility};
+#[cfg(feature = "webhook")]
+pub use {
+    delivery::{Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryId},
+    webhook::{WebhookError, WebhookEvent, WebhookEventType, WebhookSecret},
+};

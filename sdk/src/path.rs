@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::model::{JobId, PromptId, VaultId, VaultPromptId};
+use crate::model::{JobId, PromptId, VaultId, VaultPromptId, WebhookId};
 
 /// Declares a template and, if it has parameters, the function that fills it in.
 macro_rules! paths {
@@ -49,6 +49,15 @@ paths! {
     /// percent-encoded. A URL cannot hold the ids `.` and `..`, encoded or not.
     GENERATION_STATUS = "/generations/{clientJobId}/status",
         generation_status(clientJobId = job: &JobId);
+    WEBHOOKS = "/webhooks";
+    WEBHOOK = "/webhooks/{webhookId}", webhook(webhookId = id: WebhookId);
+    WEBHOOK_ROTATE_SECRET = "/webhooks/{webhookId}/rotate-secret",
+        webhook_rotate_secret(webhookId = id: WebhookId);
+    WEBHOOK_TEST = "/webhooks/{webhookId}/test", webhook_test(webhookId = id: WebhookId);
+    WEBHOOK_DELIVERIES = "/webhooks/{webhookId}/deliveries",
+        webhook_deliveries(webhookId = id: WebhookId);
+    WEBHOOK_DELIVERY_RETRY = "/webhooks/{webhookId}/deliveries/{deliveryId}/retry",
+        webhook_delivery_retry(webhookId = id: WebhookId, deliveryId = delivery: &str);
     UPLOADS_IMAGES = "/uploads/images";
     /// List and create API keys (in a browser session only).
     API_KEYS = "/api-keys";

@@ -7,6 +7,8 @@ pub(crate) mod prompts;
 pub(crate) mod raw;
 pub(crate) mod uploads;
 pub(crate) mod vaults;
+#[cfg(feature = "webhook")]
+pub(crate) mod webhooks;
 
 pub use contents::VaultContents;
 
@@ -39,4 +41,9 @@ resources! {
     generations: Generations = "Image and video generations";
     uploads: Uploads = "Image uploads";
     assets: Assets = "Downloads of uploaded and generated media";
+}
+
+#[cfg(feature = "webhook")]
+resources! {
+    webhooks: Webhooks = "URLs that the service calls when a generation has ended";
 }

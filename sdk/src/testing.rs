@@ -122,3 +122,24 @@ pub fn client(script: &Script) -> Client {
 pub fn builder(script: &Script) -> ClientBuilder {
     Client::builder().base_url(BASE_URL).api_key(API_KEY).transport(script.clone())
 }
+
+/// The headers and the body of a request with this event, sent now: for a test of a receiver.
+/// [`fixture::webhook_event`] makes an event.
+#[cfg(feature = "webhook")]
+#[must_use]
+pub fn webhook(
+    event: &crate::WebhookEvent,
+    secret: &crate::WebhookSecret,
+) -> ([(&'static str, String); 3], String) {
+    let mut data = serde_json::json!(event.generation);
+    match &mut data {
+        serde_json::Value::Object(members) => {
+            members.insert("images".to_owned(), serde_json::json!(event.images));
+        }
+        other => *other = event.data.clone(),
+    }
+    let body =
+        serde_json::json!({ "type": event.kind, "timestamp": event.timestamp, "data": data });
+    let body = body.to_string();
+    (secret.sign(&event.id, crate::Timestamp::now(), body.as_bytes()), body)
+}

@@ -1,7 +1,7 @@
 -- Everything that the service remembers but files.
 --
--- The data of accounts is in `vault`, `prompt`, `vault_prompt` and `job`. Every key and unique index of
--- these tables begins with `account_id`, so that a distributed database can spread them by account. All
+-- The data of accounts is in `vault`, `prompt`, `vault_prompt`, `job`, `webhooks` and `webhook_delivery`.
+-- Every key and unique index of these tables begins with `account_id`, so that a distributed database can spread them by account. All
 -- other tables are small: every node has them, or one node has. There are no triggers, functions or
 -- deferred constraints. `server/src/domain` has the meaning and the limits of the columns, which are
 -- checked before anything gets here.
@@ -208,6 +208,55 @@ CREATE TABLE due_job (
 CREATE INDEX due_job_turn ON due_job (account_id, due_at) WHERE NOT submitting;
 -- For submissions that take too long.
 CREATE INDEX due_job_late ON due_job (due_at) WHERE submitting;
+
+-- Where an account wants its events sent: a few webhooks in one document. Their secrets are stored as
+-- they are, since they sign.
+CREATE TABLE webhooks (
+    account_id bigint PRIMARY KEY REFERENCES account (id),
+    -- Counts the changes.
+    version bigint NOT NULL,
+    -- {"lastId", "all": [{"id", "url", "events", "disabled", …}]}
+    document jsonb NOT NULL
+);
+
+-- An event for a webhook: that a job has ended. It comes in the statement that ends the job.
+CREATE TABLE webhook_delivery (
+    account_id bigint NOT NULL,
+    -- Made of the webhook, the job, and the time of its end.
+    id bytea NOT NULL,
+    -- Not a reference: what is left of a deleted webhook is deleted later.
+    webhook_id bigint NOT NULL,
+    -- {"clientJobId", "event", "images", "attempts", "lastAttempt"}
+    details jsonb NOT NULL,
+    -- When the next attempt is; NULL if there is none.
+    due_at timestamptz,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (account_id, id)
+);
+
+-- The deliveries of a webhook, newest first.
+CREATE INDEX webhook_delivery_newest
+    ON webhook_delivery (account_id, webhook_id, created_at, id);
+-- For the deletion of old ones.
+CREATE INDEX webhook_delivery_old ON webhook_delivery (created_at);
+
+-- The deliveries that are to be attempted, of all accounts; on one node only, as `due_job`.
+CREATE TABLE due_delivery (
+    account_id bigint NOT NULL,
+    webhook_id bigint NOT NULL,
+    id bytea NOT NULL,
+    -- When a worker may claim it.
+    due_at timestamptz NOT NULL,
+    -- Of the lease on it, which ends at both times.
+    fence uuid,
+    claimed_until timestamptz,
+    PRIMARY KEY (account_id, webhook_id, id)
+) WITH (fillfactor = 80);
+
+-- The deliveries of a webhook in their order, and those that a worker has.
+CREATE INDEX due_delivery_turn ON due_delivery (account_id, webhook_id, due_at, id);
+CREATE INDEX due_delivery_claimed ON due_delivery (account_id, webhook_id, claimed_until)
+    WHERE claimed_until IS NOT NULL;
 
 -- A statement has one plan for all accounts, and most accounts have next to nothing. With the real numbers
 -- all rows of an account look as cheap as the one row of a whole key, and the planner may take an index of

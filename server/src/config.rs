@@ -10,16 +10,22 @@ mod values;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+#[cfg(feature = "webhooks")]
+use std::time::Duration;
 
 use clap::FromArgMatches;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use self::args::Cli;
 pub(crate) use self::args::{CliCommand, Settings, command as command_line};
+#[cfg(feature = "webhooks")]
+pub(crate) use self::commands::WebhookCommand;
 pub(crate) use self::commands::{AccountCommand, AdminCommand, KeyCommand, SessionCommand};
 use self::input::Input;
 use self::values::ProviderKind;
 pub(crate) use self::values::{DataPlace, LogFormat};
+#[cfg(feature = "webhooks")]
+use crate::api::webhooks::deliver::WebhookSettings;
 use crate::blobs::setting::BlobSetting;
 use crate::domain::SeedKey;
 use crate::generate::JobSettings;
@@ -200,6 +206,13 @@ impl Config {
             keep_days: s.job_keep_days,
             output_max_mib: s.output_max_mib,
         }
+    }
+
+    #[cfg(feature = "webhooks")]
+    pub(crate) fn webhooks(&self) -> WebhookSettings {
+        let s = &self.settings;
+        let delays = s.webhook_delays.iter().map(|seconds| Duration::from_secs_f64(*seconds));
+        WebhookSettings { allow_private: s.allow_private_webhooks, delays: delays.collect() }
     }
 
     pub(crate) fn limits(&self) -> ListenerLimits {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use tokio_util::either::Either;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::blobs::Blobs;
@@ -14,7 +15,7 @@ use crate::clock::Clock;
 use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, Vendor};
 use crate::generate::Provider;
 use crate::serve::listener::ListenerLimits;
-use crate::start::{self, DEFAULT_ACCOUNT, ServiceParts, ServiceSettings, SignInLinks};
+use crate::start::{self, DEFAULT_ACCOUNT, Extend, ServiceParts, ServiceSettings, SignInLinks};
 use crate::store::{Cause, Store, StoreError};
 
 /// How long requests in flight may take at the stop.
@@ -110,6 +111,11 @@ impl EmbeddedServerBuilder {
     pub(crate) fn with_parts(parts: ServiceParts) -> Self {
         let (settings, seeds) = (ServiceSettings::default(), Vec::new());
         Self { settings, seeds, public_url: None, problem: None, open_store: None, parts }
+    }
+
+    pub(crate) fn extend(mut self, extend: Extend) -> Self {
+        self.parts.extend = Some(extend);
+        self
     }
 
     pub(crate) fn open_store(mut self, open: OpenStore) -> Self {
@@ -223,7 +229,7 @@ impl EmbeddedServerBuilder {
             let stopped = async { stopped.await.unwrap_or_default() };
             let (drain_delay, drain_timeout) = (Duration::ZERO, DRAIN_TIMEOUT);
             let limits = ListenerLimits { drain_delay, drain_timeout, ..ListenerLimits::default() };
-            service.serve(listener, limits, stopped).await;
+            service.serve(Either::Left(listener), limits, stopped).await;
         }));
         Ok(EmbeddedServer { base_url, local_addr, api_key, sign_in, serving, stop })
     }

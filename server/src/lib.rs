@@ -9,7 +9,8 @@
         feature = "dashboard",
         feature = "postgres",
         feature = "provider-queue",
-        feature = "s3"
+        feature = "s3",
+        feature = "webhooks"
     )),
     allow(dead_code, unused_imports, reason = "for the features that are off")
 )]
@@ -34,7 +35,7 @@ mod http;
 mod generate;
 
 mod blobs;
-#[cfg(feature = "provider-queue")]
+#[cfg(any(feature = "provider-queue", feature = "webhooks"))]
 mod outbound;
 
 #[cfg(not(feature = "test-support"))]

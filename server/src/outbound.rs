@@ -121,7 +121,7 @@ impl Outbound {
     }
 
     /// The host of a URL. An IP address is checked here, because no resolver sees it.
-    fn check(&self, url: &Url) -> Result<String, OutboundError> {
+    pub(crate) fn check(&self, url: &Url) -> Result<String, OutboundError> {
         let host = url.host().filter(|_| matches!(url.scheme(), "http" | "https"));
         let host = host.ok_or_else(|| OutboundError::Address("no http or https address".into()))?;
         let is_allowed = match host {

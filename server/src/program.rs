@@ -3,13 +3,21 @@
 
 mod middleware;
 
+use std::any::Any;
+use std::error::Error;
 #[cfg(feature = "folder")]
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+#[cfg(feature = "webhooks")]
+use std::time::Duration;
 
 use http::Extensions;
 
+use tokio::time::{Instant, sleep};
+
 use self::middleware::ProgramMiddleware;
+#[cfg(feature = "webhooks")]
+use crate::api::webhooks::deliver::{Deliverer, WebhookSettings};
 #[cfg(any(feature = "folder", feature = "postgres"))]
 use crate::blobs::Blobs;
 use crate::clock::Clock;
@@ -21,15 +29,21 @@ use crate::embedded::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
 use crate::error_chain::error_chain;
 use crate::generate::queue::QueueSetting;
 use crate::generate::scene;
+use crate::generate::worker::pool::WorkerPool;
 use crate::http::rates::Rates;
+use crate::limits::product::DATABASE_WAIT_PAUSE;
+#[cfg(feature = "webhooks")]
+use crate::outbound::Outbound;
 use crate::search::{self, Searches};
 use crate::serve::metrics::{Metrics, Readings, RequestMetrics};
-use crate::start::{self, Service, ServiceParts, ServiceSettings, SignInLinks};
+use crate::start::{self, Extend, Service, ServiceParts, ServiceSettings, SignInLinks};
 #[cfg(feature = "folder")]
 use crate::store::folder::Folder;
 use crate::store::memory::MemoryStore;
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
+#[cfg(feature = "webhooks")]
+use crate::store::webhooks::WebhookStore;
 use crate::store::{Cause, Store, StoreError};
 #[cfg(feature = "dashboard")]
 use crate::web;
@@ -49,6 +63,18 @@ fn parts(middleware: ProgramMiddleware) -> ServiceParts {
         pages: Some(web::PAGES),
         ..parts
     };
+    #[cfg(feature = "webhooks")]
+    let parts = {
+        let routes = [parts.routes, crate::api::webhooks::table()].concat();
+        ServiceParts {
+            routes,
+            extend: Some(deliveries(WebhookSettings {
+                allow_private: true,
+                ..WebhookSettings::default()
+            })),
+            ..parts
+        }
+    };
     parts
 }
 
@@ -60,13 +86,38 @@ fn extensions() -> Extensions {
     extensions
 }
 
-/// The configured store. An error names the setting.
+/// Delivers events of the store of the service.
+#[cfg(feature = "webhooks")]
+fn deliveries(settings: WebhookSettings) -> Extend {
+    Arc::new(move |api| {
+        let Some(store) = webhooks_of(&api.store) else { return Ok(None) };
+        let outbound = Outbound::new(!settings.allow_private, 0)?;
+        let (assets, clock) = (api.assets.clone(), api.clock.clone());
+        let deliverer = Deliverer { store, outbound, assets, clock, settings: settings.clone() };
+        api.extensions.insert(deliverer.clone());
+        Ok(Some(WorkerPool::start(&deliverer, &api.draining)))
+    })
+}
+
+/// The webhooks of a store; `None` of one that has none, as in tests.
+#[cfg(feature = "webhooks")]
+pub(crate) fn webhooks_of(store: &Arc<dyn Store>) -> Option<Arc<dyn WebhookStore>> {
+    let any: Arc<dyn Any + Send + Sync> = store.clone();
+    #[cfg(feature = "postgres")]
+    let any = match any.downcast::<PostgresStore>() {
+        Ok(store) => return Some(store),
+        Err(any) => any,
+    };
+    let _ = any;
+    None
+}
+
+/// The configured store.
 pub(crate) async fn open_store(config: &Config) -> Result<Arc<dyn Store>, Cause> {
     let settings = &config.settings;
     #[cfg(feature = "postgres")]
     if let Some(url) = &settings.database_url {
-        let database = PostgresStore::open(url, settings.migrate, Clock::System).await;
-        let database = database.map_err(|error| database_error(config, &error))?;
+        let database = PostgresStore::open(url, settings.migrate, Clock::System).await?;
         return Ok(Arc::new(database.with_vaults_max(settings.vaults_max)));
     }
     let store = match &config.data {
@@ -82,10 +133,44 @@ pub(crate) async fn open_store(config: &Config) -> Result<Arc<dyn Store>, Cause>
     Ok(Arc::new(store.with_vaults_max(settings.vaults_max)))
 }
 
-/// What is wrong with the database, with the name of its setting.
-#[cfg(feature = "postgres")]
-pub(crate) fn database_error(config: &Config, error: &ConnectError) -> Cause {
-    format!("{}: {}", config.source("database_url"), error_chain(error)).into()
+/// The database was away for all the time of `--database-wait`.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct DatabaseAway(String);
+
+/// What `open` returns. While the database is away, frozen or full it is called again, for as long as
+/// `--database-wait`. An error of the database names its setting.
+pub(crate) async fn with_database<T>(
+    config: &Config,
+    open: impl AsyncFn() -> Result<T, Cause>,
+) -> Result<T, Cause> {
+    let began = Instant::now();
+    loop {
+        let error = match open().await {
+            Ok(opened) => return Ok(opened),
+            Err(error) => error,
+        };
+        let Some(temporary) = of_database(&*error) else { return Err(error) };
+        let text = format!("{}: {}", config.source("database_url"), error_chain(&*error));
+        let left = config.settings.database_wait.saturating_sub(began.elapsed());
+        match temporary {
+            false => return Err(text.into()),
+            true if left.is_zero() => return Err(Box::new(DatabaseAway(text))),
+            true => {
+                tracing::warn!(error = text, seconds = left.as_secs(), "waiting for the database")
+            }
+        }
+        sleep(DATABASE_WAIT_PAUSE.min(left)).await;
+    }
+}
+
+/// Of a failure of the database, whether it is temporary.
+fn of_database(error: &(dyn Error + 'static)) -> Option<bool> {
+    #[cfg(feature = "postgres")]
+    if let Some(error) = error.downcast_ref::<ConnectError>() {
+        return Some(error.is_temporary());
+    }
+    Some(error.downcast_ref::<StoreError>()?.is_temporary())
 }
 
 /// Opens the configured stores and starts the service, with metrics if they are served. Clients
@@ -94,40 +179,44 @@ pub(crate) fn database_error(config: &Config, error: &ConnectError) -> Cause {
 /// # Errors
 /// Which setting or store is wrong.
 pub async fn start(
-    config: Config,
-    public: PublicUrl,
+    config: &Config,
+    public: &PublicUrl,
 ) -> Result<(Service, Option<Arc<Metrics>>), Cause> {
     let setting = config.source("blob_store");
     let refused = |problem: Cause| -> Cause { format!("{setting}: {problem}").into() };
     // Files may be in the data folder, which must be ours; a database may have to be migrated.
-    let folder = if config.data.is_some() { Some(open_store(&config).await?) } else { None };
+    let folder = if config.data.is_some() { Some(open_store(config).await?) } else { None };
     let blobs = config.blobs.open().map_err(refused)?;
     blobs.verify().await.map_err(refused)?;
     let store = match folder {
         Some(store) => store,
-        None => open_store(&config).await?,
+        None => open_store(config).await?,
     };
     blobs.check_mark(&*store).await.map_err(refused)?;
-    let (jobs, settings) = (config.jobs(), config.settings);
-    let metrics = settings.admin_listen.map(|_| RequestMetrics::default());
+    #[cfg(feature = "webhooks")]
+    let webhooks = config.webhooks();
+    let settings = &config.settings;
+    let metrics = settings.admin_listen.as_ref().map(|_| RequestMetrics::default());
     let middleware = ProgramMiddleware {
-        cors_origins: settings.cors_origin,
-        rates: Rates::new(settings.rate_limit, Clock::System),
+        cors_origins: settings.cors_origin.clone(),
+        rates: Rates::new(settings.rate_limit.clone(), Clock::System),
         metrics: metrics.clone(),
     };
     let results = config.provider.as_ref().map(|queue| queue.results.clone());
-    let provider = config.provider.map(QueueSetting::open).transpose()?;
+    let provider = config.provider.clone().map(QueueSetting::open).transpose()?;
     let parts =
         ServiceParts { store: Some(store), provider, blobs: Some(blobs), ..parts(middleware) };
+    #[cfg(feature = "webhooks")]
+    let parts = ServiceParts { extend: Some(deliveries(webhooks)), ..parts };
     let settings = ServiceSettings {
-        vendor: settings.vendor,
-        model_namespace: settings.model_namespace,
-        seeds: config.seeds,
-        signing_key: settings.signing_key,
+        vendor: settings.vendor.clone(),
+        model_namespace: settings.model_namespace.clone(),
+        seeds: config.seeds.clone(),
+        signing_key: settings.signing_key.clone(),
         memory_budget: settings.memory_budget << 20,
-        jobs,
+        jobs: config.jobs(),
     };
-    let mut service = start::start(settings, public, parts).await?;
+    let mut service = start::start(settings, public.clone(), parts).await?;
     service.quotas.extend(results);
     #[cfg(feature = "dashboard")]
     service.quotas.push(crate::blobs::thumbnail::THUMBNAILS.clone());
@@ -188,6 +277,14 @@ impl EmbeddedServer {
 }
 
 impl EmbeddedServerBuilder {
+    /// How long it waits before the first attempt to deliver an event to a webhook, and after each
+    /// that failed. Its webhooks may be at private addresses and without TLS, as those of a test.
+    #[cfg(feature = "webhooks")]
+    pub fn webhook_delays(self, delays: impl IntoIterator<Item = Duration>) -> Self {
+        let delays = delays.into_iter().collect();
+        self.extend(deliveries(WebhookSettings { allow_private: true, delays }))
+    }
+
     /// Uses this PostgreSQL database, `postgres://user:password@host/name`, and migrates its
     /// schema. Servers of one database share all data and the signing key. Without a seeded key
     /// each server creates one in the account `default`. Files stay in this server's memory.

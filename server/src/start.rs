@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use futures::future::join_all;
 use http::Extensions;
-use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 use crate::api::openapi::{self, Document};
 use crate::api::route::{Middleware, Pages, Route};
@@ -26,7 +27,7 @@ use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::limits::MEMORY_BUDGET_MIB;
 use crate::quota::Quota;
-use crate::serve::listener::{ListenerLimits, ListenerQuotas, serve};
+use crate::serve::listener::{Listener, ListenerLimits, ListenerQuotas, serve};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::memory::MemoryStore;
@@ -83,7 +84,11 @@ pub(crate) struct ServiceParts {
     pub(crate) extensions: Option<fn() -> Extensions>,
     /// What happens around each request.
     pub(crate) middleware: Option<Arc<dyn Middleware>>,
+    /// Adds what other handlers need, and starts other workers.
+    pub(crate) extend: Option<Extend>,
 }
+
+pub(crate) type Extend = Arc<dyn Fn(&mut Api) -> Result<Option<WorkerPool>, Cause> + Send + Sync>;
 
 /// A running service without a listener.
 pub struct Service {
@@ -101,7 +106,7 @@ pub struct Service {
     pub(crate) listener: ListenerQuotas,
     pub(crate) submitter: Submitter,
     pub(crate) worker: Worker,
-    workers: WorkerPool,
+    workers: Vec<WorkerPool>,
 }
 
 impl Service {
@@ -109,7 +114,7 @@ impl Service {
     /// connections were cut.
     pub(crate) async fn serve(
         self,
-        listener: TcpListener,
+        listener: Listener,
         limits: ListenerLimits,
         stop: impl Future<Output = ()>,
     ) -> usize {
@@ -129,7 +134,8 @@ impl Service {
 
     /// Waits until submissions in progress are recorded and workers have released their jobs.
     pub async fn stop(self) {
-        tokio::join!(self.submitter.finish(), self.workers.stop());
+        let workers = join_all(self.workers.into_iter().map(WorkerPool::stop));
+        tokio::join!(self.submitter.finish(), workers);
     }
 }
 
@@ -228,9 +234,10 @@ pub(crate) async fn start(
     quotas.extend([worker.large.clone(), public_memory.clone()]);
     quotas.push(listener.unread.clone());
     quotas.extend(painters.into_iter().chain(blobs.quota()));
-    let workers = WorkerPool::start(&worker);
+    let draining = CancellationToken::new();
+    let mut workers = vec![WorkerPool::start(&worker, &draining)];
     let site = Site { is_in_memory: store.name() == "memory", ..Site::new(&public) };
-    let api = Api {
+    let mut api = Api {
         submitter: submitter.clone(),
         store,
         vendor: settings.vendor,
@@ -246,9 +253,12 @@ pub(crate) async fn start(
         public_memory,
         middleware: parts.middleware.unwrap_or_else(|| Arc::new(())),
         extensions: parts.extensions.map(|make| make()).unwrap_or_default(),
-        draining: workers.drain(),
+        draining,
         openapi: Document::new(&openapi::document(Some(&public), &settings.model_namespace)),
     };
+    if let Some(extend) = parts.extend {
+        workers.extend(extend(&mut api)?);
+    }
     let routes = Routes::new([parts.routes, routes::table()].concat())?;
     let app = Arc::new(ApiService { routes, api, pages: parts.pages });
     Ok(Service {

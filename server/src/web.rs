@@ -24,6 +24,8 @@ mod uploads;
 mod variables;
 mod vaults;
 mod visit;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 
 use http::header::REFERER;
 use http::request::Parts;

@@ -69,6 +69,8 @@ integer_ids! {
     ///
     /// It is not the id of the prompt, and it changes when the prompt is moved.
     VaultPromptId
+    /// The id of a webhook.
+    WebhookId
 }
 
 /// Declares what types of one text have in common.

@@ -168,6 +168,20 @@ pub fn generation_status(state: GenerationState) -> GenerationStatus {
     }
 }
 
+/// The event that the job `job-1` has completed.
+#[cfg(feature = "webhook")]
+#[must_use]
+pub fn webhook_event() -> crate::WebhookEvent {
+    crate::WebhookEvent {
+        id: "msg_1".to_owned(),
+        kind: crate::WebhookEventType::GenerationCompleted,
+        timestamp: UPDATED,
+        generation: Some(generation_status(GenerationState::Completed)),
+        images: vec![prompt_image()],
+        data: json!({}),
+    }
+}
+
 /// The completed job `job-1`, with [`prompt`] as its output.
 #[must_use]
 pub fn finished_generation() -> FinishedGeneration {

@@ -32,3 +32,4 @@ mod stored;
 mod testing;
 mod traces;
 mod uploads;
+mod webhooks;

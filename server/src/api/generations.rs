@@ -40,7 +40,7 @@ pub(crate) const FIELDS: &[&str] = &[
 ];
 
 /// The status of a generation (S-34).
-fn job_view(job: &JobRecord) -> Value {
+pub(super) fn job_view(job: &JobRecord) -> Value {
     let (status, prompt_id, error) = match &job.state {
         // The store does not return submitting jobs to callers.
         JobState::Submitting | JobState::Queued(_) => ("queued", None, None),

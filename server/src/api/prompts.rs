@@ -71,19 +71,10 @@ impl<'a> ListRequest<'a> {
 /// `GET /prompts` (PG-01 to PG-09, PR-13 to PR-18).
 pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let form = query_fields(request.parts.uri.query(), QUERY);
-    let list = ListRequest::read(form, api, caller, None)?;
-    list_page(api, caller, &request, list).await
-}
-
-pub(crate) async fn list_page(
-    api: &Api,
-    caller: &Caller,
-    request: &Request<'_>,
-    ListRequest { listing, query }: ListRequest<'_>,
-) -> HandlerResult {
+    let ListRequest { listing, query } = ListRequest::read(form, api, caller, None)?;
     let PromptPage { prompts, more } = api.store.list_prompts(caller, query).await?;
     let next = prompts.last().filter(|_| more).map(|last| last.id);
-    page(api, request, &listing, prompts, next)
+    page(api, &request, &listing, prompts, next)
 }
 
 /// The response with these prompts, and a cursor that goes on after `next`.

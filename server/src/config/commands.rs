@@ -41,6 +41,10 @@ pub(crate) enum AdminCommand {
     /// List and end the browser sessions of an account.
     #[command(subcommand)]
     Session(SessionCommand),
+    /// List webhooks, and disable one.
+    #[cfg(feature = "webhooks")]
+    #[command(subcommand)]
+    Webhook(WebhookCommand),
     /// Print a link that signs a browser in, once and within 15 minutes.
     ///
     /// Its address is that of --public-url, or of the server that was started last.
@@ -120,6 +124,26 @@ pub(crate) enum SessionCommand {
         /// End all sessions of the account.
         #[arg(long)]
         all: bool,
+    },
+}
+
+#[cfg(feature = "webhooks")]
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum WebhookCommand {
+    /// List webhooks, without their secrets.
+    List {
+        /// Only the webhooks of this account.
+        #[arg(long, value_name = "NAME", value_parser = account_name)]
+        account: Option<String>,
+    },
+    /// Disable a webhook. Its owner can enable it again.
+    Disable {
+        /// Account of the webhook.
+        #[arg(value_name = "ACCOUNT", value_parser = account_name)]
+        account: String,
+        /// Number of the webhook, as `webhook list` shows it.
+        #[arg(value_name = "ID")]
+        id: i64,
     },
 }
 

@@ -153,7 +153,7 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
     an argument (not shown): unknown command; see promptarium-server --help
     --listen: a value is missing; see promptarium-server --help
     --listen: the value is not an address; use HOST:PORT or PORT
-    --listen: the value is not an address; use HOST:PORT or PORT
+    --listen: the value is not an address; put the IPv6 address in brackets, as in [::1]:8080
     --listen: given more than once; see promptarium-server --help
     --admin-listen: the value is not an address; use HOST:PORT or PORT
     --public-url: the value must have no user, query or fragment

@@ -24,6 +24,8 @@ pub enum Access {
     Write,
     /// A browser session, and a page of this site as the source of the request.
     Session,
+    /// One of the two before.
+    WriteOrSession,
     /// The token of an upload slot, for every method. The handler checks it, so that a
     /// request without one learns nothing about the path.
     UploadToken,

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use promptarium::path;
 
 /// The text of a 404, by a part of the route's template.
-const NOT_FOUND: [(&str, &str); 9] = [
+const NOT_FOUND: [(&str, &str); 11] = [
     ("{slug}", "nothing is shared at this address, or it is no longer shared"),
     ("{vaultPromptId}", "there is no such vault in this account, or no such prompt in it"),
     (path::VAULT_FORK, "there is no such vault, or its owner keeps it private"),
@@ -15,6 +15,8 @@ const NOT_FOUND: [(&str, &str); 9] = [
     ("{promptId}", "there is no such prompt in this account"),
     ("{clientJobId}", "there is no generation of this clientJobId in this account"),
     ("{publicId}", "there is no API key of this public id in this account"),
+    ("{deliveryId}", "there is no such delivery, or no such webhook in this account"),
+    ("{webhookId}", "there is no such webhook in this account"),
     ("{sessionId}", "there is no such session in this account"),
     ("{name}", "there is nothing at this address, or nothing yet"),
 ];

@@ -44,7 +44,7 @@ pub struct FieldErrors(pub(crate) BTreeMap<&'static str, FieldError>);
 
 impl<'a> Form<'a> {
     pub(crate) fn require(&mut self, name: &'static str) {
-        if !self.fields.contains_key(name) {
+        if !self.has(name) {
             self.reject(name, "is required".to_owned());
         }
     }
@@ -87,6 +87,11 @@ impl<'a> Form<'a> {
     /// Adds an error of a field. The first error of a field stays.
     pub(crate) fn reject(&mut self, name: &'static str, error: FieldError) {
         self.errors.0.entry(name).or_insert(error);
+    }
+
+    /// Whether a field is given and was not taken.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.fields.contains_key(name)
     }
 
     pub(crate) fn is_clean(&self) -> bool {

@@ -16,6 +16,9 @@ pub(crate) const LOG_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long a line is waited for, and the last lines at the end of the program.
 pub(crate) const LOG_WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// Between two attempts of a start at opening its database.
+pub(crate) const DATABASE_WAIT_PAUSE: Duration = Duration::from_secs(3);
+
 // Searches.
 /// When a search stops: its result says where to go on.
 pub(crate) const SEARCH_PROMPTS_MAX: usize = 20_000;
@@ -44,6 +47,25 @@ pub(crate) const PROVIDER_STATE_BYTES_MAX: usize = 64 * 1024;
 pub(crate) const OUTBOUND_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Idle outbound connections. Most servers close theirs later.
 pub(crate) const OUTBOUND_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
+
+// Webhooks.
+/// Deliveries of one webhook at once, of all servers together.
+pub(crate) const WEBHOOK_DELIVERIES_AT_ONCE: usize = 4;
+/// Deliveries of one server at once.
+pub(crate) const WEBHOOK_WORKERS: usize = 64;
+/// One attempt; less than the lease on a delivery, which is not renewed.
+pub(crate) const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(15);
+/// How much of a response is read, and how much of that is kept.
+pub(crate) const WEBHOOK_RESPONSE_BYTES_MAX: usize = 64 << 10;
+pub(crate) const WEBHOOK_RESPONSE_BYTES_KEPT: usize = 1 << 10;
+/// The longest `Retry-After` that is respected.
+pub(crate) const WEBHOOK_RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 3600);
+/// A webhook that has failed for this long is disabled.
+pub(crate) const WEBHOOK_FAILING_MAX: Duration = Duration::from_secs(5 * 24 * 3600);
+/// How long the secret before signs.
+pub(crate) const WEBHOOK_ROTATION: Duration = Duration::from_secs(24 * 3600);
+/// How long deliveries are kept.
+pub(crate) const WEBHOOK_DELIVERIES_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 // Files in S3.
 /// The check at the start that the bucket works.

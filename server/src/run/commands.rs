@@ -2,6 +2,8 @@
 //! Servers of a database see the changes at once; a running server of a folder carries them out.
 
 mod accounts;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -77,6 +79,8 @@ pub(super) async fn execute(
             let text = format!("key {public_id} of account {} is revoked{since}\n", key.account);
             Ok((text, key_json(&key)))
         }
+        #[cfg(feature = "webhooks")]
+        AdminCommand::Webhook(command) => webhooks::run(store, command).await,
         AdminCommand::SignIn { account } => {
             sign_in(&**store, account, settings.public_url.as_ref()).await
         }

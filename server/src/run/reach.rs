@@ -16,8 +16,7 @@ use super::{Failure, Output, print};
 #[cfg(feature = "folder")]
 use super::{archive, backup};
 use crate::config::{AccountCommand, AdminCommand, Config};
-use crate::error_chain::error_chain;
-use crate::program::open_store;
+use crate::program::{open_store, with_database};
 #[cfg(feature = "folder")]
 use crate::store::folder::has_data;
 
@@ -84,7 +83,7 @@ async fn reach(
             .into());
         }
     }
-    let store = open_store(config).await.map_err(|error| error_chain(&*error))?;
+    let store = with_database(config, async || open_store(config).await).await?;
     execute(&store, &config.settings, command, input, emit).await
 }
 
@@ -103,18 +102,18 @@ async fn import_input(config: &Config, file: &Path) -> Result<String, Failure> {
 
 #[cfg(feature = "postgres")]
 async fn migrate(config: &Config, distribute: bool) -> Result<Output, Failure> {
-    use crate::program::database_error;
-    use crate::store::postgres::{ConnectError, PostgresStore};
-    let failed = |error: ConnectError| Failure::from(database_error(config, &error).to_string());
+    use crate::store::postgres::PostgresStore;
     // The configuration is checked for the command.
     let Some(url) = &config.settings.database_url else {
         return Err("no database".to_owned().into());
     };
-    let applied = PostgresStore::migrate(url).await.map_err(failed)?;
+    let migrate = async || Ok(PostgresStore::migrate(url).await?);
+    let applied = with_database(config, migrate).await?;
     let mut text: String = applied.iter().map(|name| format!("applied {name}\n")).collect();
     let mut json = json!({ "applied": applied });
     if distribute {
-        let distributed = PostgresStore::distribute(url).await.map_err(failed)?;
+        let distribute = async || Ok(PostgresStore::distribute(url).await?);
+        let distributed = with_database(config, distribute).await?;
         text.extend(distributed.iter().map(|name| format!("distributed {name}\n")));
         json["distributed"] = json!(distributed);
     }

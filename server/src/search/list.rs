@@ -30,11 +30,13 @@ pub(crate) fn route() -> Route {
 /// As [`prompts::list`], and S-84.
 async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let mut form = query_fields(request.parts.uri.query(), QUERY);
+    if form.is_clean() && !form.has("q") {
+        return prompts::list(api, caller, request).await;
+    }
     let (text, words) = form.optional("q", search_text).unzip();
     let list = ListRequest::read(form, api, caller, text.as_deref())?;
-    let Some(words) = words else { return prompts::list_page(api, caller, &request, list).await };
     let PromptQuery { vault, kind, after, limit } = list.query;
-    let (words, place) = (Some(words), vault.map_or(Place::Anywhere, Place::Vault));
+    let place = vault.map_or(Place::Anywhere, Place::Vault);
     let sought = PromptSearch { words, place, kind, after, limit };
     let FoundPrompts { prompts, next, .. } = search(api, caller, &sought).await?;
     page(api, &request, &list.listing, prompts, next)

@@ -9,7 +9,10 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use futures::FutureExt;
-use http::header::{ALLOW, CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use http::header::{
+    ALLOW, AUTHORIZATION, CACHE_CONTROL, COOKIE, HOST, STRICT_TRANSPORT_SECURITY,
+    X_CONTENT_TYPE_OPTIONS,
+};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderName, HeaderValue, Method, StatusCode, Version};
@@ -137,8 +140,12 @@ impl ApiService {
                 }
             }
             Handler::Authed(handler) => {
+                let has = |name| parts.headers.contains_key(name);
                 let caller = match route.access {
-                    Access::Session => {
+                    Access::WriteOrSession if has(AUTHORIZATION) || !has(COOKIE) => {
+                        authenticate(&parts.headers, &api.vendor, &*api.store).await?
+                    }
+                    Access::Session | Access::WriteOrSession => {
                         let session = api.site.session(&parts.headers, &*api.store);
                         let caller = Box::pin(session).await?.caller();
                         api.site.check_source(parts)?;
@@ -150,7 +157,9 @@ impl ApiService {
                 let memory = api.memory.of(caller.account);
                 request.memory = memory;
                 let outcome = match route.access {
-                    Access::Write if !caller.scopes.prompts_write => Err(AuthError::Scope.into()),
+                    Access::Write | Access::WriteOrSession if !caller.scopes.prompts_write => {
+                        Err(AuthError::Scope.into())
+                    }
                     _ => handler(api, &caller, request).await,
                 };
                 let outcome = outcome

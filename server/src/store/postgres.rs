@@ -6,7 +6,7 @@
 //! # Accounts
 //! Each statement of a caller has the account as `$1` and the key as `$2`. It checks that the key
 //! is the account's and not revoked, so that a revoked key is refused by every server at once. It
-//! names each table of account data (`vault`, `prompt`, `vault_prompt`, `job`) with
+//! names each table of account data (`vault`, `prompt`, `vault_prompt`, `job`, `webhooks`, `webhook_delivery`) with
 //! `account_id = $1`, so that where these tables are spread over nodes by `account_id`, it goes to
 //! one node. `account`, `api_key`, `session`, `sign_in_code`, `setting` and `vault_directory` are
 //! small and global: every node has them, or one node has. There are no functions or triggers, and
@@ -46,6 +46,7 @@ mod batching;
 mod connect;
 mod db;
 mod distribute;
+mod errors;
 mod import;
 mod job_queue;
 mod jobs;
@@ -68,7 +69,10 @@ mod tests;
 mod tls;
 mod url;
 mod vaults;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 
+use std::error::Error as _;
 use std::fmt;
 use std::sync::Arc;
 
@@ -101,6 +105,8 @@ pub struct PostgresStore {
     small_vaults: listing::SmallVaults,
     /// Wakes the workers of this server.
     jobs_changed: Arc<Notify>,
+    /// The same for those that deliver events.
+    deliveries_changed: Arc<Notify>,
     /// How many vaults an account may have.
     vaults_max: i64,
 }
@@ -123,6 +129,21 @@ pub enum ConnectError {
     Encoding(String),
 }
 
+impl ConnectError {
+    /// Whether it may work in a while.
+    pub(crate) fn is_temporary(&self) -> bool {
+        match self {
+            Self::Unreachable(error) => error.temporary,
+            Self::Silent(error) => error.is_temporary(),
+            Self::Migrate(error) => {
+                let cause = error.source().and_then(|cause| cause.downcast_ref());
+                cause.is_some_and(errors::is_temporary)
+            }
+            Self::Pool(_) | Self::Encoding(_) => false,
+        }
+    }
+}
+
 impl PostgresStore {
     /// Opens the database and brings its schema up to date if `migration` says so.
     ///
@@ -135,10 +156,14 @@ impl PostgresStore {
     ) -> Result<Self, ConnectError> {
         let connector = Connector::new(url);
         migrate_with(&connector, migration).await?;
+        let checked = distribute::check_jit(&connector.connect().await?.client).await;
+        checked.map_err(MigrateError::from)?;
         let db = Arc::new(Db::new(&connector, clock)?);
         // Both kinds of connection: where many servers share few connections, none starts that
         // would have none.
-        db.rows(By::Server, &[(&PING, &[])]).await?;
+        if let Some(problem) = db.clock_problem().await? {
+            tracing::warn!("{problem}");
+        }
         db.rows(By::Server, &[(&PING, &[]), (&PING, &[])]).await?;
         Ok(Self {
             keys: Arc::new(keys::KeyCache::new(KEY_CACHE_SIZE)),
@@ -148,6 +173,7 @@ impl PostgresStore {
             small_vaults: Batcher::new(false, &db, listing::small_vault),
             db,
             jobs_changed: Arc::default(),
+            deliveries_changed: Arc::default(),
             vaults_max: VAULTS_MAX as i64,
         })
     }

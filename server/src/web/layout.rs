@@ -45,19 +45,21 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-const SECTIONS: [(&str, &str); 7] = [
+const SECTIONS: &[(&str, &str)] = &[
     ("", "Overview"),
     ("prompts", "Prompts"),
     ("vaults", "Vaults"),
     ("jobs", "Jobs"),
     ("keys", "Keys"),
+    #[cfg(feature = "webhooks")]
+    ("webhooks", "Webhooks"),
     ("sessions", "Sessions"),
     ("account", "Account"),
 ];
 
 /// What the page after a form says, by the code in its address. The address has no text of its own:
 /// a link of somebody else could say anything.
-const DONE: [(&str, &str); 20] = [
+const DONE: [(&str, &str); 22] = [
     ("created", "Saved."),
     ("changed", "Changes saved."),
     ("add", "Added to the vault."),
@@ -77,6 +79,8 @@ const DONE: [(&str, &str); 20] = [
     ("vault-deleted", "Vault deleted. Its prompts were kept."),
     ("vault-forked", "Copied to your account. Only you can see this copy."),
     ("account-renamed", "Account renamed."),
+    ("webhook-deleted", "Webhook deleted."),
+    ("queued-again", "Event queued again."),
     ("imported", "Import finished."),
 ];
 
@@ -184,7 +188,7 @@ impl<'a> Page<'a> {
                     nav aria-label="Main" {
                         ul {
                             @for (address, text) in SECTIONS {
-                                @let current = (self.section == Some(address)).then_some("page");
+                                @let current = (self.section == Some(*address)).then_some("page");
                                 li { a href=(self.site.page(address)) aria-current=[current] { (text) } }
                             }
                         }

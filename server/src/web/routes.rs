@@ -24,7 +24,7 @@ pub fn table() -> Vec<Route> {
     use Access::Session;
     use Method as M;
     let root = |name, method, path, access, handler| Route { name, method, path, base: "", access, handler };
-    vec![
+    let rows = vec![
         root("signInForm", M::GET, sessions::SIGN_IN, Access::None, page!(sessions::sign_in_form)),
         root("signIn", M::POST, sessions::SIGN_IN, Access::None, page!(sessions::sign_in)),
         root("signOut", M::POST, sessions::SIGN_OUT, Access::None, page!(sessions::sign_out)),
@@ -64,7 +64,24 @@ pub fn table() -> Vec<Route> {
         root("importAccount", M::POST, "/account/import", Session, dashboard!(account::import)),
         root("deleteAccount", M::POST, "/account/delete", Session, dashboard!(account::delete)),
         root("endSession", M::POST, "/sessions/{sessionId}/end", Session, dashboard!(sessions::end)),
-    ]
+    ];
+    #[cfg(feature = "webhooks")]
+    let rows = {
+        use super::webhooks;
+        let more = vec![
+            root("webhooksPage", M::GET, "/webhooks", Session, dashboard!(webhooks::list)),
+            root("newWebhook", M::POST, "/webhooks", Session, dashboard!(webhooks::create)),
+            root("webhookPage", M::GET, "/webhooks/{webhookId}", Session, dashboard!(webhooks::show)),
+            root("testWebhookForm", M::POST, "/webhooks/{webhookId}/test", Session, dashboard!(webhooks::test)),
+            root("enableWebhook", M::POST, "/webhooks/{webhookId}/enable", Session, dashboard!(webhooks::set_enabled)),
+            root("disableWebhook", M::POST, "/webhooks/{webhookId}/disable", Session, dashboard!(webhooks::set_enabled)),
+            root("newWebhookSecret", M::POST, "/webhooks/{webhookId}/secret", Session, dashboard!(webhooks::new_secret)),
+            root("deleteWebhookForm", M::POST, "/webhooks/{webhookId}/delete", Session, dashboard!(webhooks::delete)),
+            root("retryDelivery", M::POST, "/webhooks/{webhookId}/deliveries/{deliveryId}/retry", Session, dashboard!(webhooks::retry)),
+        ];
+        [rows, more].concat()
+    };
+    rows
 }
 
 /// `GET` of the thumbnail of an asset.

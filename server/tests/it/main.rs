@@ -34,6 +34,7 @@ mod openapi;
 mod rates;
 mod sessions;
 mod uploads;
+mod webhooks;
 
 mod hops;
 mod paths;

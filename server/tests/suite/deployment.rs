@@ -9,6 +9,7 @@ use promptarium_server::EmbeddedServer;
 use promptarium_server::test_support::{Blobs, PublicUrl, ScratchDatabase, serve, start};
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
+use tokio_util::either::Either;
 
 use crate::backends::Backend;
 use crate::balancer::{self, Changes};
@@ -78,7 +79,7 @@ async fn watched(
         None => PublicUrl::of_listener(address),
     };
     let base_url = public.base_url();
-    let (service, _) = start(config(WORKERS, place)?, public).await?;
+    let (service, _) = start(&config(WORKERS, place)?, &public).await?;
     let mut config = keys::target(&base_url)?;
     let link = service.sign_in.make().await?.ok_or("no sign-in link")?;
     match &socket {
@@ -88,7 +89,7 @@ async fn watched(
     let gateway = Gateway { app: Arc::clone(&service.app), judge };
     let serving = tokio::spawn(async move {
         let (limits, quotas) = Default::default();
-        serve(listener, gateway, limits, quotas, std::future::pending()).await;
+        serve(Either::Left(listener), gateway, limits, quotas, std::future::pending()).await;
     });
     let proxy = socket.map(|socket| socket.forward_to(address));
     let stop = async move {

@@ -5,6 +5,7 @@ pub(crate) mod client;
 pub(crate) mod http;
 pub(crate) mod program;
 pub(crate) mod provider;
+pub(crate) mod receiver;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

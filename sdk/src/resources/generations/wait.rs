@@ -1,5 +1,10 @@
 //! Waits for the end of a job, and returns its output.
 
+#[cfg(feature = "webhook")]
+use std::{future::poll_fn, pin::Pin, task::Poll, time::Duration};
+
+#[cfg(feature = "webhook")]
+use futures_core::Stream;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
@@ -9,6 +14,8 @@ use super::watch::{GenerationRef, Watch};
 use crate::call::{Call, Context};
 use crate::error::Error;
 use crate::macros::{awaitable, debug, options};
+#[cfg(feature = "webhook")]
+use crate::model::WebhookEvent;
 use crate::model::{GenerationJob, GenerationStatus, OutputHint, Prompt, PromptImage, VaultId};
 use crate::send::evidence::Evidence;
 use crate::send::outcome::Outcome;
@@ -16,6 +23,9 @@ use crate::send::timeout::until;
 use crate::send::trace::Span;
 
 type OnChange<'a> = dyn FnMut(&GenerationStatus) + Send + 'a;
+
+#[cfg(feature = "webhook")]
+type Events = Pin<Box<dyn Stream<Item = WebhookEvent> + Send>>;
 
 /// Waits until a job has ended, and returns its output. Nothing is sent until it is awaited.
 ///
@@ -48,6 +58,8 @@ pub struct Wait<'a> {
     watch: Watch,
     output: OutputHint,
     on_change: Box<OnChange<'a>>,
+    #[cfg(feature = "webhook")]
+    events: Option<Events>,
 }
 
 polling!(['a] Wait<'a>, watch.polling);
@@ -59,13 +71,49 @@ impl<'a> Wait<'a> {
         create: Option<Call<GenerationJob>>,
     ) -> Self {
         let watch = Watch::new(context, &job);
-        Self { create, watch, output: job.output, on_change: Box::new(|_| ()) }
+        Self {
+            create,
+            watch,
+            output: job.output,
+            on_change: Box::new(|_| ()),
+            #[cfg(feature = "webhook")]
+            events: None,
+        }
     }
 
     /// Calls this with the first status, each that differs from the one before, and the final one.
     /// It may borrow, unless the wait is moved to a task.
     pub fn on_change<'b>(self, on_change: impl FnMut(&GenerationStatus) + Send + 'b) -> Wait<'b> {
         Wait { on_change: Box::new(on_change), ..self }
+    }
+
+    /// Ends the wait with the event of the job in this stream, of the account's verified events in any
+    /// order. Beside it the job is polled once a minute, since an event may come late.
+    #[cfg(feature = "webhook")]
+    pub fn notified(mut self, events: impl Stream<Item = WebhookEvent> + Send + 'static) -> Self {
+        self.events = Some(Box::pin(events));
+        let minute = Duration::from_secs(60);
+        self.poll_interval(minute).max_poll_interval(minute)
+    }
+
+    /// The next status, from a poll or an event.
+    async fn next(&mut self) -> Option<Result<GenerationStatus, Error>> {
+        #[cfg(feature = "webhook")]
+        if let Some(events) = &mut self.events {
+            let (watch, mut events) = (&mut self.watch, events.as_mut());
+            return poll_fn(|cx| {
+                while let Poll::Ready(Some(event)) = events.as_mut().poll_next(cx) {
+                    let status =
+                        event.generation.filter(|of| of.client_job_id.as_ref() == Some(&watch.job));
+                    if status.is_some() {
+                        return Poll::Ready(status.map(Ok));
+                    }
+                }
+                watch.poll_change(cx)
+            })
+            .await;
+        }
+        self.watch.next().await
     }
 
     /// The vault that takes the output, for a job that is known by its id only.
@@ -108,7 +156,7 @@ impl<'a> Wait<'a> {
         deadline: Option<Instant>,
         span: &Span,
     ) -> Result<FinishedGeneration, Error> {
-        while let Some(change) = self.watch.next().await {
+        while let Some(change) = self.next().await {
             let status = change?;
             span.changed(&status);
             (self.on_change)(&status);

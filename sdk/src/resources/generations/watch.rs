@@ -160,7 +160,7 @@ impl Watch {
         self.backoff.get_or_insert_with(|| Backoff::new(interval, max_interval)).delay(retry_after)
     }
 
-    fn poll_change(&mut self, cx: &mut TaskContext<'_>) -> Poll<Option<Change>> {
+    pub(super) fn poll_change(&mut self, cx: &mut TaskContext<'_>) -> Poll<Option<Change>> {
         while !self.ended {
             let mut step = self.step.take().unwrap_or_else(|| self.next_step());
             let Poll::Ready(outcome) = step.as_mut().poll(cx) else {

@@ -2,7 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 use promptarium::path;
-use promptarium::{JobId, PromptId, VaultId, VaultPromptId};
+use promptarium::{JobId, PromptId, VaultId, VaultPromptId, WebhookId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -22,11 +22,18 @@ fn a_path_is_its_template_with_the_ids_filled_in() {
         (path::VAULT_PROMPT_MOVE, path::vault_prompt_move(vault, member)),
         (path::VAULT_PROMPT_PIN, path::vault_prompt_pin(vault, member)),
         (path::GENERATION_STATUS, path::generation_status(&job)),
+        (path::WEBHOOK, path::webhook(WebhookId::new(5))),
+        (path::WEBHOOK_TEST, path::webhook_test(WebhookId::new(5))),
+        (path::WEBHOOK_DELIVERIES, path::webhook_deliveries(WebhookId::new(5))),
+        (path::WEBHOOK_ROTATE_SECRET, path::webhook_rotate_secret(WebhookId::new(5))),
+        (path::WEBHOOK_DELIVERY_RETRY, path::webhook_delivery_retry(WebhookId::new(5), "a/b")),
     ] {
         let filled = template
             .replace("{promptId}", "7")
             .replace("{vaultId}", "3")
             .replace("{vaultPromptId}", "21")
+            .replace("{webhookId}", "5")
+            .replace("{deliveryId}", "a%2Fb")
             .replace("{clientJobId}", "a%2F..%2Fb%3Fc%23%25%20%C3%A9");
         assert_eq!(built, filled);
     }

@@ -9,11 +9,18 @@ use promptarium::limits as l;
 use serde_json::{Value, json};
 
 use super::document;
+use crate::api::route::Route;
+use crate::api::webhooks;
 use crate::api::{files, generations, keys as api_keys, prompts, vaults};
 use crate::domain::{Media, ModelNamespace, OutputKind, PromptKind, PublicUrl, VaultVisibility};
 use crate::http::auth::Access;
 use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 use crate::serve::routes;
+
+/// The routes that the document describes.
+fn described() -> Vec<Route> {
+    [routes::table(), webhooks::table()].concat()
+}
 
 fn original() -> Value {
     document(None, &ModelNamespace::new("local").unwrap())
@@ -83,12 +90,15 @@ fn routes_and_operations_are_the_same() {
         let access = format!("{} {}", one["security"], one["x-scopes"]);
         (id.to_owned(), method.to_uppercase(), path.to_owned(), access)
     });
-    let routes = routes::table().into_iter().map(|row| {
+    let routes = described().into_iter().map(|row| {
         let (security, scopes) = match row.access {
             Access::None => (json!([]), Value::Null),
             Access::Key => (json!([{ "apiKey": [] }]), Value::Null),
             Access::Write => (json!([{ "apiKey": [] }]), json!(["prompts:write"])),
             Access::Session => (json!([{ "browserSession": [] }]), Value::Null),
+            Access::WriteOrSession => {
+                (json!([{ "apiKey": [] }, { "browserSession": [] }]), json!(["prompts:write"]))
+            }
             Access::UploadToken => (json!([{ "uploadToken": [] }]), Value::Null),
         };
         let access = format!("{security} {scopes}");
@@ -103,7 +113,7 @@ fn routes_and_operations_are_the_same() {
 fn operations_have_the_responses_to_overload_and_faults() {
     let document = resolved();
     let operations = operations(&document);
-    for row in routes::table().into_iter() {
+    for row in described() {
         let one = operations[row.name].2;
         let has_body = one.get("requestBody").is_some();
         let has_store = !matches!(row.name, "health" | "openapi");
@@ -135,6 +145,9 @@ fn requests_have_the_fields_that_the_handlers_take() {
         ("createGeneration", generations::FIELDS),
         ("createUploadSlot", files::FIELDS),
         ("createApiKey", api_keys::FIELDS),
+        ("createWebhook", &webhooks::FIELDS[..3]),
+        ("updateWebhook", webhooks::FIELDS),
+        ("listWebhookDeliveries", webhooks::QUERY),
         ("listPrompts", crate::search::LIST_QUERY),
         ("putUpload", &["slot"]),
     ]);
@@ -223,6 +236,9 @@ fn limits_are_those_of_the_sdk() {
             "createPrompt updatePrompt";
         PROMPT_PLATFORM_CHARS_MAX, "maxLength", "platform",
             "createPrompt updatePrompt Prompt ListedPrompt";
+        PAGE_SIZE, "minimum maximum", "limit", "listWebhookDeliveries";
+        URL_CHARS_MAX, "maxLength", "url", "createWebhook updateWebhook";
+        WEBHOOK_DESCRIPTION_CHARS_MAX, "maxLength", "description", "createWebhook updateWebhook";
         MODEL_ID_CHARS_MAX, "maxLength", "modelId", "createPrompt updatePrompt";
         URL_CHARS_MAX, "maxLength", "imageUrl", "createPrompt updatePrompt";
         URL_CHARS_MAX, "maxLength", "imageInput", "createGeneration";

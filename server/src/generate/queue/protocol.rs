@@ -220,7 +220,7 @@ fn is_of_model<T>(response: &Response<T>, body: &[u8]) -> bool {
 }
 
 /// `Retry-After`: seconds, or a date, compared with the provider's own `Date`.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let after = text(RETRY_AFTER)?.trim();
     if let Ok(seconds) = after.parse() {

@@ -26,39 +26,94 @@ use crate::limits::{
 };
 use crate::store::StoreError;
 
+/// What is claimed and processed.
+pub(crate) trait Work: Clone + Send + Sync + 'static {
+    type Claim: Send + 'static;
+
+    /// How many are processed at once.
+    fn at_once(&self) -> usize;
+
+    /// Takes note of how many are being processed.
+    fn busy(&self, _: usize) {}
+
+    fn claim(&self, turn: &Turn) -> impl Future<Output = Claimed<Self::Claim>> + Send;
+
+    /// Waits until there may be something to claim, `at_most` this long.
+    fn due(&self, at_most: Duration, except: &[AccountId]) -> impl Future<Output = ()> + Send;
+
+    fn process(
+        self,
+        claim: Self::Claim,
+        stop: CancellationToken,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Goes on until the pool stops.
+    fn clean_up(self) -> impl Future<Output = ()> + Send;
+}
+
+/// A claim, and whose it is.
+pub(crate) type Claimed<T> = Result<Option<(AccountId, T)>, StoreError>;
+
+impl Work for Worker {
+    type Claim = Claim;
+
+    fn at_once(&self) -> usize {
+        self.settings.workers
+    }
+
+    fn busy(&self, busy: usize) {
+        self.activity.busy.store(busy, Relaxed);
+    }
+
+    async fn claim(&self, turn: &Turn) -> Claimed<Claim> {
+        let claim = self.store.claim_job(JOB_LEASE, turn).await?;
+        if let Some(claim) = &claim {
+            self.activity.claim_delay.observe(claim.overdue.as_secs_f64());
+        }
+        Ok(claim.map(|claim| (claim.lease.job.account, claim)))
+    }
+
+    async fn due(&self, at_most: Duration, except: &[AccountId]) {
+        self.store.job_due(at_most, except).await;
+    }
+
+    async fn process(self, claim: Claim, stop: CancellationToken) -> Result<(), StoreError> {
+        self.step(claim, stop.cancelled()).await
+    }
+
+    async fn clean_up(self) {
+        clean_up(self).await;
+    }
+}
+
 /// Worker tasks. If the pool is dropped they stop at once, and other servers take their jobs
 /// over when the leases expire.
 #[derive(Debug)]
 pub(crate) struct WorkerPool {
     stop: CancellationToken,
-    /// Also cancelled with `stop`.
     drain: CancellationToken,
     task: AbortOnDropHandle<()>,
 }
 
 impl WorkerPool {
-    /// Starts workers on the current Tokio runtime.
-    pub(crate) fn start(worker: &Worker) -> Self {
-        let stop = CancellationToken::new();
-        let drain = stop.child_token();
+    /// Starts workers on the current Tokio runtime. When `drain` is cancelled they claim no more jobs,
+    /// and go on with those that they have.
+    pub(crate) fn start(worker: &impl Work, drain: &CancellationToken) -> Self {
+        let (stop, drain) = (CancellationToken::new(), drain.clone());
         let (worker, stopping, draining) = (worker.clone(), stop.clone(), drain.clone());
         let task = tokio::spawn(async move {
-            if worker.settings.workers > 0 {
-                let clean_up = stopping.run_until_cancelled(clean_up(worker.clone()));
+            if worker.at_once() > 0 {
+                let clean_up = stopping.run_until_cancelled(worker.clone().clean_up());
                 tokio::join!(work(worker, draining, stopping.clone()), clean_up);
             }
         });
         Self { stop, drain, task: AbortOnDropHandle::new(task) }
     }
 
-    /// When it is cancelled, workers claim no more jobs, and go on with those that they have.
-    pub(crate) fn drain(&self) -> CancellationToken {
-        self.drain.clone()
-    }
-
     /// Stops the workers; they release their jobs.
     pub(crate) async fn stop(self) {
         self.stop.cancel();
+        self.drain.cancel();
         if timeout(WORKER_STOP_TIMEOUT, self.task).await.is_err() {
             tracing::warn!("some workers did not release their jobs in time");
         }
@@ -94,9 +149,12 @@ impl JobsInProgress {
     }
 }
 
-async fn process(worker: Worker, claim: Claim, stop: CancellationToken) -> AccountId {
-    let account = claim.job.key.account;
-    match guarded(worker.step(claim, stop.cancelled())).await {
+async fn process<W: Work>(
+    worker: W,
+    (account, claim): (AccountId, W::Claim),
+    stop: CancellationToken,
+) -> AccountId {
+    match guarded(worker.process(claim, stop)).await {
         Ok(()) | Err(StoreError::LeaseLost) => {}
         Err(error) => tracing::error!(error = error_chain(&error), "the store failed a worker"),
     }
@@ -104,26 +162,25 @@ async fn process(worker: Worker, claim: Claim, stop: CancellationToken) -> Accou
 }
 
 /// Claims jobs until `drain`, then waits for those in progress, which end or are stopped.
-async fn work(worker: Worker, drain: CancellationToken, stop: CancellationToken) {
+async fn work(worker: impl Work, drain: CancellationToken, stop: CancellationToken) {
     let (mut in_progress, mut turn) = (JobsInProgress::default(), Turn::default());
     while !drain.is_cancelled() {
         while in_progress.one_is_done().now_or_never().is_some() {}
         let busy = in_progress.accounts.len();
-        worker.activity.busy.store(busy, Relaxed);
-        if busy == worker.settings.workers {
+        worker.busy(busy);
+        if busy == worker.at_once() {
             in_progress.one_is_done().await;
             continue;
         }
-        turn.except = in_progress.accounts_with_enough(worker.settings.workers - busy);
-        match guarded(worker.store.claim_job(JOB_LEASE, &turn)).await {
+        turn.except = in_progress.accounts_with_enough(worker.at_once() - busy);
+        match guarded(worker.claim(&turn)).await {
             Ok(Some(claim)) => {
-                turn.after = claim.job.key.account;
-                worker.activity.claim_delay.observe(claim.overdue.as_secs_f64());
+                turn.after = claim.0;
                 in_progress.accounts.push(turn.after);
                 in_progress.tasks.spawn(process(worker.clone(), claim, stop.clone()));
             }
             Ok(None) => {
-                let mut due = pin!(worker.store.job_due(WORKER_IDLE, &turn.except));
+                let mut due = pin!(worker.due(WORKER_IDLE, &turn.except));
                 loop {
                     tokio::select! {
                         () = &mut due => break,

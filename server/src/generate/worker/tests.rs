@@ -11,6 +11,7 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 use tempfile::TempDir;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::output::large_outputs;
 use super::pool::WorkerPool;
@@ -60,8 +61,12 @@ impl Fixture {
     }
 
     fn pool(&self, workers: usize) -> WorkerPool {
+        self.pool_until(workers, &CancellationToken::new())
+    }
+
+    fn pool_until(&self, workers: usize, drain: &CancellationToken) -> WorkerPool {
         let settings = JobSettings { workers, ..self.worker.settings };
-        WorkerPool::start(&Worker { settings, ..self.worker.clone() })
+        WorkerPool::start(&Worker { settings, ..self.worker.clone() }, drain)
     }
 
     async fn claim(&self) -> Option<Claim> {
@@ -297,10 +302,11 @@ async fn a_stopping_pool_releases_its_jobs_at_once_and_a_draining_one_ends_them(
     assert_eq!(before.elapsed(), Duration::ZERO);
     assert_eq!(fixture.state("first").await, JobState::Queued(ticket("first")));
 
-    let pool = fixture.pool(1);
+    let drain = CancellationToken::new();
+    let pool = fixture.pool_until(1, &drain);
     sleep(SECOND).await;
     fixture.queue("second").await;
-    pool.drain().cancel();
+    drain.cancel();
     sleep(60 * SECOND).await;
     assert!(matches!(fixture.state("first").await, JobState::Completed(..)));
     assert_eq!(fixture.state("second").await, JobState::Queued(ticket("second")));

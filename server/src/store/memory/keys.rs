@@ -3,15 +3,12 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
-use jiff::Timestamp;
 
 use super::MemoryStore;
 use super::data::Data;
 use super::rows::{Code, Kind, Session, after};
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, SessionRecord};
-use crate::limits::{
-    API_KEYS_MAX, LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME,
-};
+use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
 use crate::store::{KeyStore, Result, SessionStore, StoreError};
 
 impl Data {

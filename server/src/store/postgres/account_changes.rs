@@ -68,6 +68,13 @@ statements! {
                 AND p.id = ANY (ARRAY(SELECT id FROM next))
         )
         SELECT (SELECT max(id) FROM next) FROM caller";
+    idempotent DELETE_WEBHOOKS "accounts.delete_webhooks"
+        "WITH due AS (
+            DELETE FROM due_delivery d WHERE d.account_id = $1
+         ), deliveries AS (
+            DELETE FROM webhook_delivery d WHERE d.account_id = $1
+         )
+         DELETE FROM webhooks w WHERE w.account_id = $1";
     idempotent DELETE_GENERAL "accounts.delete_general"
         "WITH general AS (
             DELETE FROM vault v WHERE v.account_id = $1 AND v.system RETURNING v.id
@@ -126,7 +133,8 @@ impl AccountStore for PostgresStore {
             last = column(&self.db.row_of_caller(caller, &DELETE_PROMPTS, &[&id]).await?, 0)?;
         }
         let account: Params<'_> = &[&caller.account.0];
-        let rest = [(&DELETE_GENERAL, account), (&DELETE_ACCOUNT, account)];
+        let rest =
+            [(&DELETE_WEBHOOKS, account), (&DELETE_GENERAL, account), (&DELETE_ACCOUNT, account)];
         self.db.rows(By::Server, &rest).await.map(drop)
     }
 

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use super::PostgresStore;
 use super::db::Db;
 use super::jobs::{
-    IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, LOST, change_found, first_job, job_key, random_id,
+    EVENTS, IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, LOST, change_found, first_job, job_key, random_id,
     rows_of_job,
 };
 use super::prompts::values_of_one;
@@ -144,8 +144,8 @@ statements! {
              UPDATE job j SET state = 'completed', prompt_id = saved.id, vault_id = target.id,
                  claimable_at = NULL, fence = NULL, updated_at = {later}
              FROM target, saved WHERE j.account_id = $1 AND j.name_digest = $2
-             RETURNING j.name_digest
-         ), {LEAVE_QUEUE}
+             RETURNING j.name_digest, j.client_job_id, j.state, j.updated_at, $13::jsonb AS images
+         ), {LEAVE_QUEUE}, {EVENTS}
          SELECT saved.id FROM leased LEFT JOIN saved ON true"
         { later = later!("$12", "j.updated_at") };
     idempotent FAIL "jobs.fail"
@@ -153,8 +153,8 @@ statements! {
              UPDATE job j SET state = 'failed', reason = $5, claimable_at = NULL, fence = NULL,
                  updated_at = {later}
              WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3
-             RETURNING j.name_digest
-         ), {LEAVE_QUEUE}
+             RETURNING j.name_digest, j.client_job_id, j.state, j.updated_at, '[]'::jsonb AS images
+         ), {LEAVE_QUEUE}, {EVENTS}
          SELECT true FROM ended"
         { later = later!("$4", "j.updated_at") };
 }
@@ -245,11 +245,14 @@ impl JobQueue for PostgresStore {
         let mut values = values_of_one(&prompt, self.db.now());
         values.push(Box::new(Json(&*prompt.images)));
         let row = fenced(&self.db, &COMPLETE, lease, &refs(&values)).await?;
+        self.deliveries_changed.notify_one();
         column::<Option<_>>(&row, "id")?.map(PromptId::new).ok_or(StoreError::UnknownVault)
     }
 
     async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()> {
-        fenced(&self.db, &FAIL, lease, &[&self.db.now(), &reason]).await.map(drop)
+        fenced(&self.db, &FAIL, lease, &[&self.db.now(), &reason]).await?;
+        self.deliveries_changed.notify_one();
+        Ok(())
     }
 
     async fn job_due(&self, at_most: Duration, _: &[AccountId]) {

@@ -41,6 +41,24 @@ pub(super) const IN_QUEUE: &str = "due AS (
         SET submitting = excluded.submitting, due_at = excluded.due_at
 )";
 
+/// CTEs that store the events of the jobs in `ended`, for each webhook that is told of them. Their ids
+/// are the same on every node.
+pub(super) const EVENTS: &str = "event AS MATERIALIZED (
+    SELECT (w.one->>'id')::bigint AS webhook_id, ended.client_job_id, ended.updated_at, ended.images,
+        'generation.' || ended.state AS event, substr(sha256(ended.name_digest
+            || convert_to(w.one->>'id', 'UTF8') || timestamptz_send(ended.updated_at)), 1, 16) AS id
+    FROM ended JOIN webhooks h ON h.account_id = $1
+    CROSS JOIN LATERAL jsonb_array_elements(h.document->'all') AS w (one)
+    WHERE w.one->>'disabled' IS NULL AND w.one->'events' ? ('generation.' || ended.state)
+), delivery AS (
+    INSERT INTO webhook_delivery (account_id, id, webhook_id, due_at, created_at, details)
+    SELECT $1, id, webhook_id, updated_at, updated_at, jsonb_build_object(
+        'clientJobId', client_job_id, 'event', event, 'images', images) FROM event
+), due_event AS (
+    INSERT INTO due_delivery (account_id, webhook_id, id, due_at)
+    SELECT $1, webhook_id, id, updated_at FROM event
+)";
+
 /// The CTE that removes the rows of the jobs in `ended`.
 pub(super) const LEAVE_QUEUE: &str = "not_due AS (
     DELETE FROM due_job d USING ended
@@ -86,7 +104,7 @@ statements! {
         "WITH ended AS (
              UPDATE job j SET state = 'failed', reason = $5, reserved_at = NULL, updated_at = {later}
              WHERE j.account_id = $1 AND j.name_digest = ANY ($2::bytea[]) AND j.reserved_at <= $3
-             RETURNING j.*), {LEAVE_QUEUE}
+             RETURNING j.*, '[]'::jsonb AS images), {LEAVE_QUEUE}, {EVENTS}
          SELECT {JOB_COLUMNS} FROM ended j"
         { later = later!("$4", "j.updated_at") };
     read_only GET "jobs.get"
@@ -157,7 +175,9 @@ impl JobStore for PostgresStore {
         let names = vec![JobKey::name_digest(&job.client_job_id).to_vec()];
         let (ever, now) = (Timestamp::MAX, self.db.now());
         let params: Params<'_> = &[&job.account.0, &names, &ever, &now, &reason];
-        first_job(&self.db.rows(By::Server, &[(&LOST, params)]).await?)
+        let job = first_job(&self.db.rows(By::Server, &[(&LOST, params)]).await?);
+        self.deliveries_changed.notify_one();
+        job
     }
 
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord> {

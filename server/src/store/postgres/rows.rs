@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use tokio_postgres::row::RowIndex;
 use tokio_postgres::types::{FromSql, IsNull, Json, ToSql, Type, accepts, to_sql_checked};
 
-use super::retry::store_error;
+use super::errors::store_error;
 use crate::domain::{
     ImageRef, ListedPrompt, PromptImage, PromptKind, PromptRecord, SharedPrompt, VaultRecord,
     VaultVisibility,

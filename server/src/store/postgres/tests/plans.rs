@@ -17,14 +17,14 @@ use self::plan::Plan;
 use super::super::statement::Statement;
 use super::super::{
     account_changes, accounts, import, job_queue, jobs, keys, listing, memberships, prompt_changes,
-    prompts, search, send, sessions, vaults,
+    prompts, search, send, sessions, vaults, webhooks,
 };
 use super::store;
 use crate::store::postgres::connect::Connector;
 use crate::store::postgres::scratch::ScratchDatabase;
 
 /// The statements of every module.
-const MODULES: [&[&Statement]; 14] = [
+const MODULES: [&[&Statement]; 15] = [
     account_changes::ALL,
     accounts::ALL,
     import::ALL,
@@ -39,6 +39,7 @@ const MODULES: [&[&Statement]; 14] = [
     send::ALL,
     sessions::ALL,
     vaults::ALL,
+    webhooks::ALL,
 ];
 
 /// Statements that may scan a whole table, with the reason.
@@ -101,6 +102,13 @@ fn data([accounts, vaults, more, prompts, jobs]: [u32; 5]) -> String {
             FROM generate_series(1, {jobs}) AS at;
         INSERT INTO due_job (account_id, name_digest, submitting, due_at)
             SELECT account_id, name_digest, get_byte(name_digest, 0) < 128, now() FROM job;
+        INSERT INTO webhooks (account_id, version, document)
+            SELECT id, 1, '{{}}' FROM account;
+        INSERT INTO webhook_delivery (account_id, id, webhook_id, details, created_at)
+            SELECT account_id, name_digest, account_id, '{{}}', now() FROM job;
+        INSERT INTO due_delivery (account_id, webhook_id, id, due_at)
+            SELECT account_id, webhook_id, id, now() FROM webhook_delivery
+            WHERE get_byte(id, 0) < 50;
         SET session_replication_role = DEFAULT;
         ANALYZE;"
     )
