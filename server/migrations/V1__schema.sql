@@ -265,6 +265,12 @@ CREATE INDEX due_delivery_claimed ON due_delivery (account_id, webhook_id, claim
 ALTER TABLE vault ALTER COLUMN account_id SET (n_distinct = -0.01);
 ALTER TABLE prompt ALTER COLUMN account_id SET (n_distinct = -0.01);
 ALTER TABLE job ALTER COLUMN account_id SET (n_distinct = -0.01);
+ALTER TABLE webhook_delivery
+    ALTER COLUMN account_id SET (n_distinct = -0.001),
+    ALTER COLUMN webhook_id SET (n_distinct = -0.01);
+ALTER TABLE due_delivery
+    ALTER COLUMN account_id SET (n_distinct = -0.001),
+    ALTER COLUMN webhook_id SET (n_distinct = -0.01);
 ALTER TABLE vault_prompt
     ALTER COLUMN account_id SET (n_distinct = -0.0001),
     ALTER COLUMN vault_id SET (n_distinct = -0.01);

@@ -2,14 +2,13 @@
 //! server has the same pages and the same middleware.
 
 mod middleware;
+#[cfg(feature = "webhooks")]
+pub(crate) mod webhooks;
 
-use std::any::Any;
 use std::error::Error;
 #[cfg(feature = "folder")]
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-#[cfg(feature = "webhooks")]
-use std::time::Duration;
 
 use http::Extensions;
 
@@ -17,7 +16,7 @@ use tokio::time::{Instant, sleep};
 
 use self::middleware::ProgramMiddleware;
 #[cfg(feature = "webhooks")]
-use crate::api::webhooks::deliver::{Deliverer, WebhookSettings};
+use crate::api::webhooks::deliver::WebhookSettings;
 #[cfg(any(feature = "folder", feature = "postgres"))]
 use crate::blobs::Blobs;
 use crate::clock::Clock;
@@ -29,21 +28,16 @@ use crate::embedded::{EmbedError, EmbeddedServer, EmbeddedServerBuilder};
 use crate::error_chain::error_chain;
 use crate::generate::queue::QueueSetting;
 use crate::generate::scene;
-use crate::generate::worker::pool::WorkerPool;
 use crate::http::rates::Rates;
 use crate::limits::product::DATABASE_WAIT_PAUSE;
-#[cfg(feature = "webhooks")]
-use crate::outbound::Outbound;
 use crate::search::{self, Searches};
 use crate::serve::metrics::{Metrics, Readings, RequestMetrics};
-use crate::start::{self, Extend, Service, ServiceParts, ServiceSettings, SignInLinks};
+use crate::start::{self, Service, ServiceParts, ServiceSettings, SignInLinks};
 #[cfg(feature = "folder")]
 use crate::store::folder::Folder;
 use crate::store::memory::MemoryStore;
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
-#[cfg(feature = "webhooks")]
-use crate::store::webhooks::WebhookStore;
 use crate::store::{Cause, Store, StoreError};
 #[cfg(feature = "dashboard")]
 use crate::web;
@@ -65,15 +59,9 @@ fn parts(middleware: ProgramMiddleware) -> ServiceParts {
     };
     #[cfg(feature = "webhooks")]
     let parts = {
+        let settings = WebhookSettings { allow_private: true, ..WebhookSettings::default() };
         let routes = [parts.routes, crate::api::webhooks::table()].concat();
-        ServiceParts {
-            routes,
-            extend: Some(deliveries(WebhookSettings {
-                allow_private: true,
-                ..WebhookSettings::default()
-            })),
-            ..parts
-        }
+        ServiceParts { routes, extend: Some(webhooks::deliver(settings)), ..parts }
     };
     parts
 }
@@ -84,32 +72,6 @@ fn extensions() -> Extensions {
     #[cfg(feature = "dashboard")]
     web::share(&mut extensions);
     extensions
-}
-
-/// Delivers events of the store of the service.
-#[cfg(feature = "webhooks")]
-fn deliveries(settings: WebhookSettings) -> Extend {
-    Arc::new(move |api| {
-        let Some(store) = webhooks_of(&api.store) else { return Ok(None) };
-        let outbound = Outbound::new(!settings.allow_private, 0)?;
-        let (assets, clock) = (api.assets.clone(), api.clock.clone());
-        let deliverer = Deliverer { store, outbound, assets, clock, settings: settings.clone() };
-        api.extensions.insert(deliverer.clone());
-        Ok(Some(WorkerPool::start(&deliverer, &api.draining)))
-    })
-}
-
-/// The webhooks of a store; `None` of one that has none, as in tests.
-#[cfg(feature = "webhooks")]
-pub(crate) fn webhooks_of(store: &Arc<dyn Store>) -> Option<Arc<dyn WebhookStore>> {
-    let any: Arc<dyn Any + Send + Sync> = store.clone();
-    #[cfg(feature = "postgres")]
-    let any = match any.downcast::<PostgresStore>() {
-        Ok(store) => return Some(store),
-        Err(any) => any,
-    };
-    let _ = any;
-    None
 }
 
 /// The configured store.
@@ -207,7 +169,7 @@ pub async fn start(
     let parts =
         ServiceParts { store: Some(store), provider, blobs: Some(blobs), ..parts(middleware) };
     #[cfg(feature = "webhooks")]
-    let parts = ServiceParts { extend: Some(deliveries(webhooks)), ..parts };
+    let parts = ServiceParts { extend: Some(webhooks::deliver(webhooks)), ..parts };
     let settings = ServiceSettings {
         vendor: settings.vendor.clone(),
         model_namespace: settings.model_namespace.clone(),
@@ -277,14 +239,6 @@ impl EmbeddedServer {
 }
 
 impl EmbeddedServerBuilder {
-    /// How long it waits before the first attempt to deliver an event to a webhook, and after each
-    /// that failed. Its webhooks may be at private addresses and without TLS, as those of a test.
-    #[cfg(feature = "webhooks")]
-    pub fn webhook_delays(self, delays: impl IntoIterator<Item = Duration>) -> Self {
-        let delays = delays.into_iter().collect();
-        self.extend(deliveries(WebhookSettings { allow_private: true, delays }))
-    }
-
     /// Uses this PostgreSQL database, `postgres://user:password@host/name`, and migrates its
     /// schema. Servers of one database share all data and the signing key. Without a seeded key
     /// each server creates one in the account `default`. Files stay in this server's memory.

@@ -80,11 +80,11 @@ pub(crate) struct ServiceParts {
     pub(crate) routes: Vec<Route>,
     /// How pages fail, if there are pages.
     pub(crate) pages: Option<Pages>,
-    /// Makes what handlers of these routes share.
-    pub(crate) extensions: Option<fn() -> Extensions>,
     /// What happens around each request.
     pub(crate) middleware: Option<Arc<dyn Middleware>>,
-    /// Adds what other handlers need, and starts other workers.
+    /// Makes what handlers of these routes share.
+    pub(crate) extensions: Option<fn() -> Extensions>,
+    /// Adds to that what needs the service, and starts other workers.
     pub(crate) extend: Option<Extend>,
 }
 

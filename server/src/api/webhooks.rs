@@ -1,4 +1,4 @@
-//! `/webhooks`: where an account wants its events sent (WH-01 to WH-20).
+//! `/webhooks`: where an account wants its events sent (S-42).
 
 pub(crate) mod deliver;
 

@@ -81,6 +81,8 @@ impl Folder {
         let problem = |error: rusqlite::Error| Problem::sqlite(&path, &error);
         let mut connection = file::open(&path.join(DATABASE)).map_err(problem)?;
         let store = MemoryStore::new(clock);
+        #[cfg(feature = "webhooks")]
+        store.add_webhooks();
         let loaded = file::load(&connection, &store).map_err(problem)?;
         loaded.map_err(|why| Problem::damaged(&path, &why))?;
         let write: Write = Box::new(move |batches| commit(&mut connection, batches));

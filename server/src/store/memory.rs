@@ -19,6 +19,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod vaults;
+#[cfg(feature = "webhooks")]
+mod webhooks;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -80,7 +80,7 @@ const DONE: [(&str, &str); 22] = [
     ("vault-forked", "Copied to your account. Only you can see this copy."),
     ("account-renamed", "Account renamed."),
     ("webhook-deleted", "Webhook deleted."),
-    ("queued-again", "Event queued again."),
+    ("sent-again", "The event is sent again."),
     ("imported", "Import finished."),
 ];
 

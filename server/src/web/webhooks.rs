@@ -187,5 +187,5 @@ pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
 
 pub(crate) async fn retry(visit: Visit<'_>) -> HandlerResult {
     visit.api.own_webhooks(&visit.caller).await?.retry(&visit.request).await?;
-    visit.done(&address_of(visit.request.id(0)?, ""), "queued-again")
+    visit.done(&address_of(visit.request.id(0)?, ""), "sent-again")
 }

@@ -25,7 +25,7 @@ struct Backend {
 
 async fn backends() -> Vec<Backend> {
     let database = Some(ScratchDatabase::create().await.unwrap());
-    vec![Backend { name: "postgres", database }]
+    vec![Backend { name: "postgres", database }, Backend { name: "memory", database: None }]
 }
 
 impl Backend {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Failure, Output, list, refused};
 use crate::config::WebhookCommand;
-use crate::program::webhooks_of;
+use crate::program::webhooks;
 use crate::store::Store;
 use crate::store::webhooks::change_webhooks;
 
@@ -17,7 +17,7 @@ pub(super) async fn run(
     store: &Arc<dyn Store>,
     command: WebhookCommand,
 ) -> Result<Output, Failure> {
-    let store = webhooks_of(store).ok_or_else(|| refused("this store has no webhooks"))?;
+    let store = webhooks::of(store).ok_or_else(|| refused("this store has no webhooks"))?;
     let all = store.all_webhooks().await?;
     match command {
         WebhookCommand::List { account } => {

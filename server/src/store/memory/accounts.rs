@@ -51,6 +51,7 @@ impl AccountStore for MemoryStore {
             data.keys.remove_where(|_, key| key.account == own);
             data.sessions.remove_where(|_, session| session.record.account == own);
             data.codes.remove_where(|_, code| code.account == own);
+            data.extension.iter_mut().for_each(|more| more.delete_account(own));
             Ok(())
         })
         .await

@@ -1,6 +1,8 @@
 //! All data of the store: its tables, and what is true of all of them.
 
+use std::any::Any;
 use std::cmp::Reverse;
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -9,7 +11,10 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 use super::rows::{Account, Code, Job, Kind, Member, Place, Session, StoredPrompt};
 use super::table::{AnyTable, Change, Table};
 use crate::clock::Clock;
-use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewVault, VaultRecord, VaultVisibility};
+use crate::domain::{
+    AccountId, Caller, JobRecord, KeyId, KeyRecord, NewVault, PromptImage, VaultRecord,
+    VaultVisibility,
+};
 use crate::limits::VAULTS_MAX;
 use crate::store::{Result, StoreError};
 
@@ -34,10 +39,21 @@ pub(super) struct Data {
     pub(super) job_places: Table<Place, ()>,
     /// Derived from the jobs: the order in which the account has them listed, and their names.
     pub(super) job_list: Table<(AccountId, Reverse<(Timestamp, [u8; 32])>), Arc<str>>,
+    pub(super) extension: Option<Box<dyn Extension>>,
     pub(super) clock: Clock,
     pub(super) vaults_max: usize,
     /// The last step that took effect.
     pub(super) last_step: u64,
+}
+
+/// Two tables that a program adds to those of the store.
+pub(super) trait Extension: Any + Debug + Send + Sync {
+    fn tables(&mut self) -> [&mut dyn AnyTable; 2];
+
+    /// Takes note that a job has ended, with these images.
+    fn job_ended(&mut self, job: &JobRecord, images: Arc<[PromptImage]>);
+
+    fn delete_account(&mut self, account: AccountId);
 }
 
 impl Data {
@@ -57,14 +73,15 @@ impl Data {
             public_ids: Table::new(None, &numbers),
             job_places: Table::new(None, &numbers),
             job_list: Table::new(None, &numbers),
+            extension: None,
             clock,
             vaults_max: VAULTS_MAX,
             last_step: 0,
         }
     }
 
-    pub(super) fn tables(&mut self) -> [&mut dyn AnyTable; 13] {
-        [
+    pub(super) fn tables(&mut self) -> impl Iterator<Item = &mut dyn AnyTable> {
+        let own: [&mut dyn AnyTable; 13] = [
             &mut self.accounts,
             &mut self.prompts,
             &mut self.vaults,
@@ -78,7 +95,8 @@ impl Data {
             &mut self.public_ids,
             &mut self.job_places,
             &mut self.job_list,
-        ]
+        ];
+        own.into_iter().chain(self.extension.iter_mut().flat_map(|more| more.tables()))
     }
 
     /// Checks that the caller's key is not revoked, or its session has not ended.
@@ -120,21 +138,21 @@ impl Data {
     /// The records that the last step changed. A step without any does not count.
     pub(super) fn changes(&mut self) -> Vec<Change> {
         let (step, mut changes) = (self.last_step, Vec::new());
-        self.tables().into_iter().for_each(|table| table.changes(step, &mut changes));
+        self.tables().for_each(|table| table.changes(step, &mut changes));
         self.last_step -= u64::from(changes.is_empty());
         changes
     }
 
     /// Undoes this step and all later ones.
     pub(super) fn undo_from(&mut self, step: u64) {
-        self.tables().into_iter().for_each(|table| table.undo_from(step));
+        self.tables().for_each(|table| table.undo_from(step));
         self.last_step = step - 1;
     }
 
     /// Adds a record to its table.
     #[cfg(feature = "folder")]
     pub(super) fn load(&mut self, number: i64, kind: &str, text: &str) -> Result<(), String> {
-        let table = self.tables().into_iter().find(|table| table.kind() == Some(kind));
+        let table = self.tables().find(|table| table.kind() == Some(kind));
         let table = table.ok_or_else(|| format!("a record of the unknown kind {kind}"))?;
         table.load(number, text).map_err(|error| format!("the record {number} ({kind}): {error}"))
     }
@@ -163,7 +181,7 @@ impl<'a> Step<'a> {
     pub(super) fn begin(data: &'a mut Data, settled: u64) -> Self {
         data.last_step += 1;
         let step = data.last_step;
-        data.tables().into_iter().for_each(|table| table.begin(step, settled));
+        data.tables().for_each(|table| table.begin(step, settled));
         Self { data, is_done: false }
     }
 }

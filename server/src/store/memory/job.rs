@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::data::Data;
 use super::rows::{Job, Phase, Place};
-use crate::domain::{AccountId, JobKey};
+use crate::domain::{AccountId, JobKey, JobRecord, JobState};
 
 impl Data {
     pub(super) fn job(&self, key: &JobKey) -> Option<&Job> {
@@ -18,11 +18,26 @@ impl Data {
     pub(super) fn put_job(&mut self, job: Job) {
         let name = job.record.key.client_job_id.clone();
         match self.job(&job.record.key).map(Job::place) {
-            Some(before) => drop(self.job_places.remove(&before)),
+            Some(before) => {
+                self.job_places.remove(&before);
+                if before.phase != Phase::Ended && job.phase() == Phase::Ended {
+                    self.note_end(&job.record);
+                }
+            }
             None => self.job_list.insert(job.listed_at(), name.clone()),
         }
         self.job_places.insert(job.place(), ());
         self.jobs.insert((job.record.key.account, name), job);
+    }
+
+    fn note_end(&mut self, job: &JobRecord) {
+        let Some(extension) = &mut self.extension else { return };
+        let prompt = match job.state {
+            JobState::Completed(_, id) => self.prompts.get(&(job.key.account, id)),
+            _ => None,
+        };
+        let images = prompt.map(|prompt| prompt.shown.images.clone());
+        extension.job_ended(job, images.unwrap_or_default());
     }
 
     pub(super) fn remove_job(&mut self, job: &(AccountId, Arc<str>)) {

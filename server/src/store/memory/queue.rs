@@ -46,7 +46,7 @@ fn between(from: Timestamp, to: Timestamp) -> Duration {
 }
 
 /// The time this long before another.
-fn before(time: Timestamp, by: Duration) -> Timestamp {
+pub(super) fn before(time: Timestamp, by: Duration) -> Timestamp {
     time.checked_sub(by).unwrap_or(Timestamp::MIN)
 }
 

@@ -42,6 +42,11 @@ impl<K: Clone + Ord, V: Clone> Table<K, V> {
         Self { kind, last_number: last_number.clone(), step: 0, rows, undo }
     }
 
+    /// An empty table whose rows have numbers of their own beside these.
+    pub(super) fn beside<L: Clone + Ord, W: Clone>(&self, kind: &'static str) -> Table<L, W> {
+        Table::new(Some(kind), &self.last_number)
+    }
+
     pub(super) fn get(&self, key: &K) -> Option<&V> {
         self.rows.get(key).map(|row| &row.value)
     }

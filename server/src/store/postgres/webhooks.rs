@@ -29,12 +29,15 @@ const DELIVERY: &str = "d.account_id, d.id, d.webhook_id, d.details, d.due_at, d
 statements! {
     read_only READ "webhooks.read"
         "SELECT w.version, w.document FROM webhooks w WHERE w.account_id = $1";
-    /// After a lost response, the caller reads what there is.
     non_idempotent PUT "webhooks.put"
-        "INSERT INTO webhooks AS w (account_id, version, document) VALUES ($1, $2::bigint + 1, $3)
-         ON CONFLICT (account_id) DO UPDATE SET version = excluded.version, document = excluded.document
-             WHERE w.version = $2
-         RETURNING true";
+        "WITH changed AS (
+             UPDATE webhooks w SET version = w.version + 1, document = $3::jsonb
+             WHERE w.account_id = $1 AND w.version = $2 RETURNING 1 AS one),
+         added AS (
+             INSERT INTO webhooks (account_id, version, document)
+             SELECT $1, 1, $3 WHERE $2::bigint = 0
+             ON CONFLICT DO NOTHING RETURNING 1 AS one)
+         SELECT one FROM changed UNION ALL SELECT one FROM added";
     long_read ALL_OF "webhooks.all"
         "SELECT a.name, w.account_id, w.document FROM account a
          JOIN webhooks w ON w.account_id = a.id ORDER BY a.name";

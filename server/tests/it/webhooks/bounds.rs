@@ -42,6 +42,8 @@ async fn a_webhook_that_fails_for_five_days_is_disabled() {
         for (day, later, is_enabled) in [(0, 0, true), (1, 1, true), (4, 3, true), (5, 1, false)] {
             clock.advance(DAY * later);
             generate(&client, "local/plasma", &format!("job-{day}")).await;
+            // Each state of a job is later than the one before.
+            clock.advance(Duration::from_millis(1));
             let told = format!("job-{day}");
             let is_told = async || {
                 settled(&client, id).await.iter().any(|one| one.client_job_id.as_str() == told)

@@ -34,6 +34,10 @@ async fn a_receiver_that_was_down_for_three_days_gets_the_event_then() {
         let client = alice(&server);
         let (id, _) = create(&client, receiver.url("/")).await;
         generate(&client, "local/fail", "job-1").await;
+        // Each state of a job is later than the one before.
+        let ended = client.generations().wait("job-1").await;
+        assert!(ended.unwrap_err().is_job_failed());
+        clock.advance(Duration::from_millis(1));
         let mut elapsed = Duration::ZERO;
         for attempt in 1..SECONDS.len() {
             receiver.wait_for(attempt).await;

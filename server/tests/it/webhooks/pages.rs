@@ -33,7 +33,7 @@ async fn a_webhook_is_created_tested_disabled_and_deleted_in_the_dashboard() {
         let renewed = browser.post(&format!("{at}/secret"), "").await;
         assert_has(&renewed.body, &["whsec_"]);
         let gone = browser.submit(&format!("{at}/delete"), &[]).await;
-        assert_has(&gone, &["The webhook is deleted."]);
+        assert_has(&gone, &["Webhook deleted."]);
     }
 }
 

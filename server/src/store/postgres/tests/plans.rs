@@ -43,13 +43,14 @@ const MODULES: [&[&Statement]; 15] = [
 ];
 
 /// Statements that may scan a whole table, with the reason.
-const WHOLE_TABLE: [(&str, &str); 6] = [
+const WHOLE_TABLE: [(&str, &str); 7] = [
     ("accounts.create", "it checks whether there is an account, and stops at the first row"),
     ("accounts.delete", "there are few codes"),
     ("accounts.list", "the operator asked for all accounts"),
     ("accounts.revoke_others", "there are few codes"),
     ("keys.list", "the operator asked for all keys"),
     ("settings.all", "there are few settings"),
+    ("webhooks.all", "the operator asked for all webhooks"),
 ];
 
 pub(super) fn statements() -> impl Iterator<Item = &'static Statement> {

@@ -1,0 +1,80 @@
+//! Is told when a generation ends: queues it, receives the event with axum, verifies it, and downloads
+//! the images.
+//!
+//! ```console
+//! $ cargo run --example webhook
+//! ```
+//!
+//! A service elsewhere (`PROMPTARIUM_BASE_URL`) must reach the receiver: `PROMPTARIUM_EXAMPLE_RECEIVER`
+//! is then its URL, and the port it listens on is that of the URL.
+
+#![expect(clippy::print_stdout, reason = "an example prints what it does")]
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::post;
+use promptarium::{WebhookEvent, WebhookEventType, WebhookSecret};
+use promptarium_examples::{Service, pictures};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+struct Receiver {
+    secret: WebhookSecret,
+    events: UnboundedSender<WebhookEvent>,
+}
+
+/// Verifies a request, and leaves the work to others: the service waits 15 seconds at most.
+async fn receive(
+    State(receiver): State<Arc<Receiver>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> StatusCode {
+    match receiver.secret.unwrap(&headers, body) {
+        Ok(event) if receiver.events.send(event).is_ok() => StatusCode::NO_CONTENT,
+        Ok(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Err(error) => {
+            println!("refused: {error}");
+            StatusCode::BAD_REQUEST
+        }
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let service = Service::find().await?;
+    let client = &service.client;
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("http://{}/hook", listener.local_addr()?);
+    let url = std::env::var("PROMPTARIUM_EXAMPLE_RECEIVER").unwrap_or(url);
+
+    let webhook = client.webhooks().create(url).description("The example").await?;
+    let secret = webhook.secret.ok_or("the service shows the secret of a new webhook")?;
+    let (events, mut received) = unbounded_channel();
+    let app = Router::new().route("/hook", post(receive));
+    let app = app.with_state(Arc::new(Receiver { secret, events }));
+    tokio::spawn(async { axum::serve(listener, app).await });
+
+    let job = client.generations().create(pictures::image_model(), "A harbour at dusk").await?;
+    println!("queued {}", job.client_job_id);
+    // Other events may come too, and each may come twice.
+    let event = loop {
+        let event = received.recv().await.ok_or("the receiver has ended")?;
+        let is_of = |id: &promptarium::JobId| *id == job.client_job_id;
+        if event.generation.as_ref().and_then(|of| of.client_job_id.as_ref()).is_some_and(is_of) {
+            break event;
+        }
+    };
+    println!("received {} ({})", event.kind, event.id);
+    if event.kind == WebhookEventType::GenerationCompleted {
+        for image in &event.images {
+            let bytes = client.assets().download(&image.url).await?.bytes;
+            println!("downloaded an image of {} bytes", bytes.len());
+        }
+    }
+    client.webhooks().delete(webhook.id).await?;
+    Ok(())
+}
