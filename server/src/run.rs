@@ -60,13 +60,6 @@ impl From<String> for Failure {
     }
 }
 
-impl From<Cause> for Failure {
-    fn from(error: Cause) -> Self {
-        let code = if error.is::<DatabaseAway>() { EXIT_DATABASE_AWAY } else { EXIT_FAILURE };
-        Self(code, error_chain(&*error))
-    }
-}
-
 /// A command that does not fit what exists.
 fn refused(problem: impl Into<String>) -> Failure {
     Failure(EXIT_PRECONDITION, problem.into())
@@ -74,6 +67,13 @@ fn refused(problem: impl Into<String>) -> Failure {
 
 /// The result of a command as text and as JSON.
 type Output = (String, Value);
+
+impl From<Cause> for Failure {
+    fn from(error: Cause) -> Self {
+        let code = if error.is::<DatabaseAway>() { EXIT_DATABASE_AWAY } else { EXIT_FAILURE };
+        Self(code, error_chain(&*error))
+    }
+}
 
 /// Runs the program with these arguments, its name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
