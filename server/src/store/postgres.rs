@@ -49,6 +49,7 @@ mod distribute;
 mod errors;
 mod import;
 mod job_queue;
+mod job_rows;
 mod jobs;
 mod keys;
 mod listing;
