@@ -143,20 +143,13 @@ impl Db {
         }
     }
 
-    /// What is wrong if this clock is not the database's, and so not that of other servers: they compare
-    /// the times at which leases end.
-    pub(super) async fn clock_problem(&self) -> Result<Option<String>> {
+    /// Whether this clock is the database's, and so that of other servers: they compare the times at
+    /// which leases end.
+    pub(super) async fn has_same_clock(&self) -> Result<bool> {
         let before = self.now() - CLOCKS_DIFFER_MAX;
         let rows = self.rows(By::Server, &[(&PING, &[])]).await?;
         let database: Timestamp = rows.first().map_or(Ok(before), |row| column(row, "now"))?;
-        let after = self.now();
-        let differs = database < before || database > after + CLOCKS_DIFFER_MAX;
-        Ok(differs.then(|| {
-            format!(
-                "the clock of this server has {after}, and the database's {database}: generations of a \
-                 server that ended may wait for as long as clocks differ; synchronize them, as by NTP"
-            )
-        }))
+        Ok((before..self.now() + CLOCKS_DIFFER_MAX).contains(&database))
     }
 
     /// The first row of a caller's statement.
