@@ -1,6 +1,7 @@
 //! The command line: its arguments and exit codes. Each command has a file of its own. Only
 //! this module writes to the terminal.
 
+mod last;
 mod list;
 mod run;
 mod signals;
@@ -20,19 +21,20 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 /// The flags in the groups of the help, by id.
 const GROUPS: [(&str, &str); 4] = [
     ("Target", "base_url timeout time_scale cacert http"),
-    ("Scenarios", "filter exclude read_only"),
+    ("Scenarios", "filter exclude last_failed read_only"),
     ("Reports", "report report_dir known_failures write_known_failures verbose trace color"),
-    ("Run", "jobs seed keep fail_fast strict"),
+    ("Run", "jobs rate seed keep fail_fast strict"),
 ];
 
 /// What `-h` shows of the groups.
-const EVERYDAY: &str = "base_url filter report report_dir known_failures verbose keep strict";
+const EVERYDAY: &str =
+    "base_url filter last_failed report report_dir known_failures verbose jobs keep strict";
 
 const EXAMPLES: &str = "\
 Examples:
   promptarium-conformance run --base-url http://127.0.0.1:8080/api/v1
   promptarium-conformance run --filter 'POST /prompts' --report html=report.html
-  promptarium-conformance explain contents.move.unpins
+  promptarium-conformance explain contents.move.from-source-to-target
 
 -h shows the most used flags, --help all.";
 
@@ -68,7 +70,7 @@ enum Command {
     ///
     /// The steps are those against the reference server, with `$…` for ids that it gave. `run
     /// --trace` shows the same against your target.
-    Explain(list::ListArguments),
+    Explain(list::ExplainArguments),
     /// Show the scenarios of each rule, or the result of a run for each
     /// sentence of the specification.
     Coverage {
@@ -111,8 +113,12 @@ struct RunArguments {
     target: target::TargetArguments,
     #[command(flatten)]
     filters: Filters,
-    /// Write a report to a file; formats are text, json, junit, html and
-    /// markdown; repeatable.
+    /// Only the scenarios that failed or were blocked in the last run against this target; says
+    /// what has changed since.
+    #[arg(long)]
+    last_failed: bool,
+    /// Write a report to a file; formats are text, json, junit, html,
+    /// markdown, badge (shields.io) and github (annotations); repeatable.
     #[arg(long, value_name = "FORMAT=FILE")]
     report: Vec<Output>,
     /// Write the report in every format to this folder: report.txt, .json, .xml
@@ -130,6 +136,9 @@ struct RunArguments {
     /// How many scenarios run at once.
     #[arg(long, default_value_t = crate::Run::JOBS, value_name = "N")]
     jobs: NonZeroUsize,
+    /// The most requests in a second, for a target with a rate limit.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    rate: Option<u32>,
     /// Seed of the order of scenarios, as in a report.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,

@@ -46,6 +46,15 @@ pub(crate) struct Response {
     pub(crate) body: Bytes,
 }
 
+impl Response {
+    /// 502, 503 or 504 without the envelope: of a proxy on the way to the service (S-59).
+    pub(crate) fn is_of_gateway(&self) -> bool {
+        let is_envelope = |body: &serde_json::Value| body.get("error").is_some();
+        let json = serde_json::from_slice(&self.body);
+        matches!(self.status.as_u16(), 502..=504) && !json.as_ref().is_ok_and(is_envelope)
+    }
+}
+
 /// An exchange as text, without secrets.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Exchange {

@@ -67,11 +67,17 @@ pub async fn probe(target: &Arc<Target>) -> Result<(), ProbeError> {
     let case = Case::new(Arc::clone(target), "probe");
     let ask = async |path| {
         let reply = case.wire().get(path).await;
-        reply.map_err(|failure| ProbeError::Unreachable(target.secrets.redact(failure.got)))
+        reply.map_err(|failure| {
+            let got = target.secrets.redact(failure.got);
+            let hint = hint(&got);
+            ProbeError::Unreachable(got + hint)
+        })
     };
-    let mut reply = ask("/vaults").await?;
+    let mut asked = "/vaults";
+    let mut reply = ask(asked).await?;
     if NOT_IMPLEMENTED.contains(&reply.status_code()) && !is_object(&reply) {
-        reply = ask("/prompts").await?;
+        asked = "/prompts";
+        reply = ask(asked).await?;
     }
     let wrong = |text: String| Err(ProbeError::Misconfigured(text));
     let base_url = target.base_url();
@@ -86,11 +92,20 @@ pub async fn probe(target: &Arc<Target>) -> Result<(), ProbeError> {
             Err(ProbeError::Unreachable(format!("status {status} from a server before it")))
         }
         status if !is_object(&reply) => wrong(format!(
-            "{base_url} is not the root of an API: GET {base_url}/vaults gives status {status} \
+            "{base_url} is not the root of an API: GET {base_url}{asked} gives status {status} \
              and no JSON object"
         )),
         _ => Ok(()),
     }
+}
+
+/// What would change a failure to connect.
+fn hint(got: &str) -> &'static str {
+    if got.contains("certificate") || got.contains("CaUsedAsEndEntity") {
+        return "; --cacert FILE trusts the certificate in a file";
+    }
+    let is_two = got.contains("invalid HTTP version");
+    if is_two { "; is it HTTP/2 without TLS? then give --http 2" } else { "" }
 }
 
 fn is_object(reply: &ApiResponse) -> bool {

@@ -1,11 +1,13 @@
 //! The results of a run, in one record that every format is written from.
 
 mod causes;
+mod extracts;
 mod files;
 pub mod html;
 pub mod junit;
 mod known_failures;
 pub mod markdown;
+mod plain;
 mod record;
 pub mod sentences;
 pub mod text;
@@ -85,6 +87,9 @@ pub struct Report {
     pub untestable: Vec<Untestable>,
     /// What else there is to know, such as known failures that were not selected.
     pub notes: Vec<String>,
+    /// A call that gave two resources one id, and the id.
+    #[serde(skip)]
+    pub twice: Option<(String, i64)>,
     /// All other flags that are not at their defaults, ready for a shell.
     #[serde(skip)]
     pub flags: Vec<String>,

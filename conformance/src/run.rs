@@ -91,11 +91,12 @@ impl Run {
         report.started_at = format!("{:.3}", jiff::Timestamp::now());
         let place = |id: &str| self.selection.scenarios.iter().position(|one| one.id == id);
         let (has_failed, stop) = (AtomicBool::new(false), stop.shared());
-        let mut records = pin!(
-            futures::stream::iter(self.order().into_iter().enumerate())
-                .map(|(n, scenario)| self.one(n, scenario, &has_failed, stop.clone()))
-                .buffer_unordered(self.jobs.get())
-        );
+        let (last, others): (Vec<_>, Vec<_>) =
+            self.order().into_iter().enumerate().partition(|(_, scenario)| scenario.last);
+        let start = |(n, scenario)| self.one(n, scenario, &has_failed, stop.clone());
+        let together = futures::stream::iter(others).map(start).buffer_unordered(self.jobs.get());
+        let alone = futures::stream::iter(last).then(start);
+        let mut records = pin!(together.chain(alone));
         let meaningless = if self.check_sanity { indiscriminate(&self.target).await } else { None };
         let meaningless = meaningless.map(|reason| self.target.secrets.redact(reason));
         while let Some(record) = records.next().await {
@@ -113,6 +114,8 @@ impl Run {
             on_record(&report.records[at], &report);
         }
         report.duration_ms = whole_ms(begun.elapsed());
+        report.twice = self.target.given_twice();
+        report.notes.extend(self.target.pace.notes(self.jobs.get()));
         report.block_where_missing(|call| self.target.implements(call));
         let stopped = stop.clone().now_or_never();
         report.close(stopped.map(|()| "the run was stopped before its end".to_owned()));

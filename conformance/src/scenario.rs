@@ -21,6 +21,8 @@ pub struct Scenario {
     pub rules: &'static [&'static str],
     /// Whether it sends nothing but `GET` and `HEAD`, as far as the run may only read.
     pub reads: bool,
+    /// Whether it runs after all others and alone, as it looks at what every call changes.
+    pub last: bool,
     /// What it cannot run without, beyond the address and the key.
     pub needs: &'static [Need],
     /// The file and the line of its entry.
@@ -47,6 +49,7 @@ impl Scenario {
             title: title.leak(),
             rules: rules.leak(),
             reads: false,
+            last: false,
             needs: &[],
             source: format!("{}:{}", made_at.file(), made_at.line()).leak(),
             run: Box::leak(Box::new(move |case| Box::pin(run(case)) as BoxFuture<'static, _>)),
@@ -54,8 +57,8 @@ impl Scenario {
     }
 }
 
-/// One scenario: `reads` (if it only reads), id, rules, needs (optional), function, title. In place of the name of a function there may be a call such as
-/// `|case| lists(case, "/vaults")`.
+/// One scenario: `reads` (if it only reads) or `last`, id, rules, needs (optional), function, title.
+/// In place of the name of a function there may be a call such as `|case| lists(case, "/vaults")`.
 ///
 /// ```
 /// use promptarium_conformance::{Case, Failure, Scenario, Suite, scenario};
@@ -74,17 +77,19 @@ impl Scenario {
 /// ```
 #[macro_export]
 macro_rules! scenario {
-    (@) => { false };
-    (@ reads) => { true };
-    ($($reads:ident)? $id:literal [$($rule:literal),*] $([$($need:ident),*])? $run:path, $title:literal) => {
-        $crate::scenario!($($reads)? $id [$($rule),*] $([$($need),*])? |case| $run(case), $title)
+    (@reads reads) => { true };
+    (@last last) => { true };
+    (@$asked:ident $($kind:ident)?) => { false };
+    ($($kind:ident)? $id:literal [$($rule:literal),*] $([$($need:ident),*])? $run:path, $title:literal) => {
+        $crate::scenario!($($kind)? $id [$($rule),*] $([$($need),*])? |case| $run(case), $title)
     };
-    ($($reads:ident)? $id:literal [$($rule:literal),*] $([$($need:ident),*])? |$case:ident| $run:expr, $title:literal) => {
+    ($($kind:ident)? $id:literal [$($rule:literal),*] $([$($need:ident),*])? |$case:ident| $run:expr, $title:literal) => {
         $crate::Scenario {
             id: $id,
             title: $title,
             rules: &[$($rule),*],
-            reads: $crate::scenario!(@ $($reads)?),
+            reads: $crate::scenario!(@reads $($kind)?),
+            last: $crate::scenario!(@last $($kind)?),
             needs: &[$($($crate::Need::$need),*)?],
             source: concat!(file!(), ":", line!()),
             run: &|$case: $crate::Case| Box::pin($run),

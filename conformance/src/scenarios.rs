@@ -8,12 +8,15 @@ pub mod endpoints;
 pub mod fields;
 pub mod ids;
 pub mod prelude;
+pub mod shared;
+pub mod stays;
 
 use std::sync::LazyLock;
 
 use crate::Scenario;
 
-static MADE: [&LazyLock<Vec<Scenario>>; 4] = [&fields::ALL, &access::ALL, &ids::ALL, &answers::ALL];
+static MADE: [&LazyLock<Vec<Scenario>>; 5] =
+    [&fields::ALL, &access::ALL, &ids::ALL, &answers::ALL, &stays::ALL];
 
 /// Every scenario, file by file; those made from tables come last.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {

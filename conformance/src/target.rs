@@ -3,6 +3,7 @@
 mod capabilities;
 pub mod environment;
 mod options;
+mod pace;
 mod transport;
 
 use std::collections::HashSet;
@@ -16,6 +17,7 @@ pub(crate) use self::capabilities::{Capabilities, must_work};
 pub use self::capabilities::{Need, Untestable};
 use self::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_KEY};
 pub use self::options::RunOptions;
+pub(crate) use self::pace::Pace;
 pub use self::transport::{Authorities, Http};
 use crate::Failure;
 use crate::secret::Secrets;
@@ -118,6 +120,9 @@ pub struct Target {
     pub(crate) tls: rustls::ClientConfig,
     pub(crate) secrets: Secrets,
     pub(crate) capabilities: Capabilities,
+    pub(crate) pace: Pace,
+    /// The ids that were given, and those that were given twice, each with its call.
+    given: Mutex<(HashSet<(String, i64)>, Vec<(String, i64)>)>,
     /// The calls that are implemented, see [`Self::implements`].
     implemented: Mutex<HashSet<String>>,
 }
@@ -148,7 +153,8 @@ impl Target {
         let http = http.map_err(|error| Failure::error("an HTTP client", error.to_string()))?;
         let secrets = Secrets::new(config.keys());
         let (capabilities, implemented) = (Capabilities::default(), Mutex::default());
-        Ok(Self { config, http, tls, secrets, capabilities, implemented })
+        let (pace, given) = (Pace::new(config.options.rate), Mutex::default());
+        Ok(Self { config, http, tls, secrets, capabilities, pace, given, implemented })
     }
 
     /// Notes how a call was answered. Refusing a key can be the work of something before the API.
@@ -156,6 +162,19 @@ impl Target {
         if !matches!(status, 401 | 403) && !NOT_IMPLEMENTED.contains(&status) {
             self.implemented.lock().unwrap_or_else(PoisonError::into_inner).insert(call);
         }
+    }
+
+    /// Notes the id that a call gave to something new.
+    pub(crate) fn note_id(&self, call: &str, id: i64) {
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if !given.0.insert((call.to_owned(), id)) {
+            given.1.push((call.to_owned(), id));
+        }
+    }
+
+    /// A call that gave an id twice, and the id.
+    pub(crate) fn given_twice(&self) -> Option<(String, i64)> {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner).1.first().cloned()
     }
 
     /// Whether a call ever had an answer that a server without it cannot give.

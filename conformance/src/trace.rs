@@ -1,5 +1,5 @@
 //! What a scenario does, step by step: its requests, the answers, and what was checked of each. It
-//! is shown for every failure, for every scenario under `--trace`, and by `explain` from the
+//! is shown for every failure, for every scenario under `--trace`, and by `explain` from
 //! transcripts that were recorded against the reference server.
 
 mod steps;
@@ -10,14 +10,13 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 pub(crate) use self::steps::{Steps, checked, is_set_up, keeping, setting_up};
 use crate::exchange::{RawExchange, shown};
 use crate::secret::Secrets;
 
-/// The transcripts of the built-in scenarios, written by a test that compares them.
-const RECORDED: &str = include_str!("../scenarios.json");
+/// The calls that each built-in scenario looks at, written by a test that compares them.
+const TABLE: &str = include_str!("../calls.tsv");
 /// Characters of a body that stand on the line of its step.
 const BODY: usize = 160;
 const ANSWER: usize = 400;
@@ -56,33 +55,22 @@ pub struct Step {
     pub failed: Vec<String>,
 }
 
-/// The steps of a built-in scenario as they were recorded.
-pub fn recorded(id: &str) -> Option<&'static [Step]> {
-    // Empty if it cannot be read, and then tests fail.
-    static STEPS: LazyLock<BTreeMap<String, Vec<Step>>> = LazyLock::new(|| {
-        let mut file: Value = serde_json::from_str(RECORDED).unwrap_or_default();
-        let scenarios = file["scenarios"].as_array_mut().map(std::mem::take).unwrap_or_default();
-        let steps =
-            |mut one: Value| serde_json::from_value(one["steps"].take()).unwrap_or_default();
-        let scenario = |one: Value| Some((one["id"].as_str()?.to_owned(), steps(one)));
-        scenarios.into_iter().filter_map(scenario).collect()
-    });
-    STEPS.get(id).map(Vec::as_slice)
-}
-
 /// Whether a scenario looks at a call beyond set-up. A part in braces or behind a colon is any.
 pub(crate) fn looks_at(id: &str, method: &str, path: &str) -> bool {
-    let is_same = |(wanted, sent): (&str, &str)| wanted == sent || wanted.starts_with(['{', ':']);
-    let is_call = |step: &&Step| {
-        let Some((sent, rest)) = step.call.split_once(' ') else { return false };
-        let rest = rest.split('?').next().unwrap_or_default();
+    static CALLS: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {
+        let lines = TABLE.lines().filter_map(|line| line.split_once('\t'));
+        lines.map(|(id, calls)| (id, calls.split('\t').collect())).collect()
+    });
+    let is_any = |part: &str| part.starts_with(['{', ':']);
+    let is_same = |(wanted, sent): (&str, &str)| wanted == sent || is_any(wanted) || is_any(sent);
+    let is_call = |call: &&str| {
+        let (sent, rest) = call.split_once(' ').unwrap_or_default();
         let [wanted, parts] = [path, rest].map(|path| path.split('/').collect::<Vec<_>>());
-        !step.set_up
-            && sent.eq_ignore_ascii_case(method)
+        sent.eq_ignore_ascii_case(method)
             && wanted.len() == parts.len()
             && wanted.into_iter().zip(parts).all(is_same)
     };
-    recorded(id).is_some_and(|steps| steps.iter().any(|step| is_call(&step)))
+    CALLS.get(id).is_some_and(|calls| calls.iter().any(|call| is_call(&call)))
 }
 
 impl Step {

@@ -123,6 +123,11 @@ impl Wire {
             _ => None,
         };
         if let Some(created) = created {
+            if let Resource::Prompt(id) | Resource::Vault(id) | Resource::Fork(id) = &created {
+                let call =
+                    if path.starts_with("/prompts") { "POST /prompts" } else { "POST /vaults" };
+                self.target.note_id(call, *id);
+            }
             self.ledger.track(&self.auth, created);
         }
     }

@@ -106,8 +106,8 @@ impl Target {
 
     async fn product(folder: &Path) -> Result<Self> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_promptarium-server"));
-        command.args(["--json", "--listen", "127.0.0.1:0", "--log", "warn", "--blob-store"]);
-        command.arg(format!("file:{}", folder.display()));
+        command.args(["--json", "--listen", "127.0.0.1:0", "--log", "warn", "--data", "memory:"]);
+        command.arg(format!("--blob-store=file:{}", folder.display()));
         Self::start(command, folder).await
     }
 

@@ -20,6 +20,7 @@ pub(crate) mod webhooks;
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::Bytes;
 use futures::future::join;
@@ -46,7 +47,7 @@ use crate::http::error::ApiError;
 use crate::http::path::PathParams;
 use crate::http::response::{self, Response};
 use crate::http::validate::{Form, json_fields};
-use crate::limits::{MEMORY_SHARE_DIVISOR, READINESS_TIMEOUT};
+use crate::limits::{FILES_READINESS_TIMEOUT, MEMORY_SHARE_DIVISOR, READINESS_TIMEOUT};
 use crate::quota::{ClientQuota, Quota};
 use crate::store::{Store, StoreError};
 
@@ -143,14 +144,20 @@ pub(crate) async fn health(_: &Api, _: Request<'_>) -> HandlerResult {
     Ok(response::data(StatusCode::OK, &json!({ "status": "ok" })))
 }
 
-/// `GET /readyz`: the server wants requests, and its store works.
+/// `GET /readyz`: the server wants requests, and its store works. Without the store of files, which all
+/// servers share, it does most of its work, so that is only named.
 pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> HandlerResult {
     if api.draining.is_cancelled() {
         return Err(ApiError::Stopping);
     }
     let store = timeout(READINESS_TIMEOUT, api.store.check());
-    let (store, blobs) = join(store, timeout(READINESS_TIMEOUT, api.blobs.check())).await;
+    let (store, files) = join(store, timeout(FILES_READINESS_TIMEOUT, api.blobs.check())).await;
+    let files = files.unwrap_or_else(|_| Err(BlobError::silent(FILES_READINESS_TIMEOUT)));
+    api.blobs.available.store(files.is_ok(), Relaxed);
+    if let Err(error) = &files {
+        tracing::warn!(%error, "the storage of files does not work");
+    }
     store.map_err(|_| StoreError::Unavailable("it did not answer within 2 seconds".into()))??;
-    blobs.map_err(|_| BlobError::silent(READINESS_TIMEOUT))??;
-    Ok(response::data(StatusCode::OK, &json!({ "status": "ready" })))
+    let files = if files.is_ok() { "ready" } else { "unavailable" };
+    Ok(response::data(StatusCode::OK, &json!({ "status": "ready", "files": files })))
 }

@@ -16,6 +16,7 @@ mod verify;
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -24,13 +25,13 @@ use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
-use object_store::{Error, GetOptions, GetResult, ObjectStore, ObjectStoreExt};
+use object_store::{Error, GetOptions, GetResult, GetResultPayload, ObjectStore, ObjectStoreExt};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 pub(crate) use self::error::BlobError;
+use self::folder::blocking;
 pub(crate) use self::upload::Upload;
-use self::upload::blocking;
 use crate::domain::AssetName;
 use crate::limits::{
     BLOBS_CHECK_EVERY, BLOBS_TIMEOUT, FOLDER_DOWNLOAD_BYTES, S3_DOWNLOAD_BYTES, S3_RATE_MIN,
@@ -50,6 +51,8 @@ pub struct Blobs {
     address: Arc<str>,
     /// When the store worked last. A check holds the lock.
     last_check: Arc<Mutex<Option<Instant>>>,
+    /// Whether it worked when `/readyz` asked last.
+    pub(crate) available: Arc<AtomicBool>,
 }
 
 /// The kind of a store.
@@ -114,7 +117,8 @@ impl Blobs {
     }
 
     fn new(store: impl ObjectStore, place: Place, address: String) -> Self {
-        Self { store: Arc::new(store), place, address: address.into(), last_check: Arc::default() }
+        let (store, available) = (Arc::new(store), Arc::new(true.into()));
+        Self { store, place, address: address.into(), last_check: Arc::default(), available }
     }
 
     fn root(&self) -> Option<Arc<std::path::Path>> {
@@ -215,15 +219,11 @@ impl Blobs {
             Place::Memory | Place::Folder(_) => FOLDER_DOWNLOAD_BYTES,
             Place::Remote(_) => S3_DOWNLOAD_BYTES,
         };
-        let (size, is_file) = (got.meta.size, matches!(self.place, Place::Folder(_)));
-        let bytes = got.into_stream().map(move |piece| match piece? {
-            // There would be no end of them.
-            piece if is_file && piece.is_empty() => {
-                Err(BlobError::text("a file has become shorter while it is read"))
-            }
-            piece => Ok(piece),
-        });
-        Ok(Some(Blob { size, buffered, bytes: in_time_each(bytes.boxed()) }))
+        let bytes = match got.payload {
+            GetResultPayload::File(file, _) => folder::pieces(file, got.range),
+            GetResultPayload::Stream(pieces) => pieces.err_into().boxed(),
+        };
+        Ok(Some(Blob { size: got.meta.size, buffered, bytes: in_time_each(bytes) }))
     }
 
     /// A whole file in memory, which takes no more than its size, and nothing in a store in memory.

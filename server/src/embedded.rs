@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use tokio_util::either::Either;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::blobs::Blobs;
@@ -228,7 +229,7 @@ impl EmbeddedServerBuilder {
             let stopped = async { stopped.await.unwrap_or_default() };
             let (drain_delay, drain_timeout) = (Duration::ZERO, DRAIN_TIMEOUT);
             let limits = ListenerLimits { drain_delay, drain_timeout, ..ListenerLimits::default() };
-            service.serve(listener, limits, stopped).await;
+            service.serve(Either::Left(listener), limits, stopped).await;
         }));
         Ok(EmbeddedServer { base_url, local_addr, api_key, sign_in, serving, stop })
     }

@@ -30,8 +30,9 @@ pub const BODY_SECONDS_MAX: u64 = 30;
 pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Chunks of a streamed list are sent when they have this size.
 pub(crate) const LISTING_CHUNK_BYTES: usize = 32 * 1024;
-/// How long `/readyz` waits for the store.
+/// How long `/readyz` waits for the store, and for that of files: less than any probe does.
 pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const FILES_READINESS_TIMEOUT: Duration = Duration::from_millis(500);
 /// Default of `--memory-budget`, in MiB: what bodies may take in all.
 pub(crate) const MEMORY_BUDGET_MIB: usize = 128;
 /// Which part of it one account may take, and so may all requests without an account, in addition.
@@ -60,6 +61,9 @@ pub(crate) const KEY_REFUSAL_TIME: Duration = Duration::from_millis(5);
 pub(crate) const VAULTS_MAX: usize = 10_000;
 /// Prompts that an account in memory may have after a fork, in 180 MiB if they are short.
 pub(crate) const MEMORY_FORK_PROMPTS_MAX: usize = 250_000;
+
+/// How far the clock of a server may be from the database's.
+pub(crate) const CLOCKS_DIFFER_MAX: Duration = Duration::from_secs(2);
 
 // How long does a request wait for PostgreSQL, and how much of it may one account use?
 /// How often the check at the start tries to catch a pooler in changing the connection below ours.
@@ -204,7 +208,8 @@ pub(crate) const BLOBS_TIMEOUT: Duration = Duration::from_secs(8);
 pub(crate) const S3_RATE_MIN: u64 = 256 * 1024;
 /// `/readyz` asks the store of files no more often: requests to S3 have a price.
 pub(crate) const BLOBS_CHECK_EVERY: Duration = Duration::from_secs(3);
-/// What the response with a file takes while a client does not read it, but for one from S3.
+/// A piece of a file that is read, and so what the response with a file takes while a client does not
+/// read it, but for one from S3.
 pub(crate) const FOLDER_DOWNLOAD_BYTES: usize = 32 * 1024;
 /// The same from S3.
 pub(crate) const S3_DOWNLOAD_BYTES: usize = 128 * 1024;

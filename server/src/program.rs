@@ -5,11 +5,14 @@ mod middleware;
 #[cfg(feature = "webhooks")]
 pub(crate) mod webhooks;
 
+use std::error::Error;
 #[cfg(feature = "folder")]
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use http::Extensions;
+
+use tokio::time::{Instant, sleep};
 
 use self::middleware::ProgramMiddleware;
 #[cfg(feature = "webhooks")]
@@ -26,6 +29,7 @@ use crate::error_chain::error_chain;
 use crate::generate::queue::QueueSetting;
 use crate::generate::scene;
 use crate::http::rates::Rates;
+use crate::limits::product::DATABASE_WAIT_PAUSE;
 use crate::search::{self, Searches};
 use crate::serve::metrics::{Metrics, Readings, RequestMetrics};
 use crate::start::{self, Service, ServiceParts, ServiceSettings, SignInLinks};
@@ -70,30 +74,65 @@ fn extensions() -> Extensions {
     extensions
 }
 
-/// The configured store. An error names the setting.
+/// The configured store.
 pub(crate) async fn open_store(config: &Config) -> Result<Arc<dyn Store>, Cause> {
     let settings = &config.settings;
     #[cfg(feature = "postgres")]
     if let Some(url) = &settings.database_url {
-        let database = PostgresStore::open(url, settings.migrate, Clock::System).await;
-        let database = database.map_err(|error| database_error(config, &error))?;
+        let database = PostgresStore::open(url, settings.migrate, Clock::System).await?;
         return Ok(Arc::new(database.with_vaults_max(settings.vaults_max)));
     }
     let store = match &config.data {
         #[cfg(feature = "folder")]
         Some(DataPlace::Folder(folder)) => {
             let opened = Folder::lock(folder).and_then(|folder| folder.open(Clock::System));
-            opened.map_err(|error| format!("{}: {error}", config.source("data")))?
+            let store = opened.map_err(|error| format!("{}: {error}", config.source("data")))?;
+            store.end_leases().await?;
+            store
         }
         _ => MemoryStore::new(Clock::System),
     };
     Ok(Arc::new(store.with_vaults_max(settings.vaults_max)))
 }
 
-/// What is wrong with the database, with the name of its setting.
-#[cfg(feature = "postgres")]
-pub(crate) fn database_error(config: &Config, error: &ConnectError) -> Cause {
-    format!("{}: {}", config.source("database_url"), error_chain(error)).into()
+/// The database was away for all the time of `--database-wait`.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct DatabaseAway(String);
+
+/// What `open` returns. While the database is away, frozen or full it is called again, for as long as
+/// `--database-wait`. An error of the database names its setting.
+pub(crate) async fn with_database<T>(
+    config: &Config,
+    open: impl AsyncFn() -> Result<T, Cause>,
+) -> Result<T, Cause> {
+    let began = Instant::now();
+    loop {
+        let error = match open().await {
+            Ok(opened) => return Ok(opened),
+            Err(error) => error,
+        };
+        let Some(temporary) = of_database(&*error) else { return Err(error) };
+        let text = format!("{}: {}", config.source("database_url"), error_chain(&*error));
+        let left = config.settings.database_wait.saturating_sub(began.elapsed());
+        match temporary {
+            false => return Err(text.into()),
+            true if left.is_zero() => return Err(Box::new(DatabaseAway(text))),
+            true => {
+                tracing::warn!(error = text, seconds = left.as_secs(), "waiting for the database")
+            }
+        }
+        sleep(DATABASE_WAIT_PAUSE.min(left)).await;
+    }
+}
+
+/// Of a failure of the database, whether it is temporary.
+fn of_database(error: &(dyn Error + 'static)) -> Option<bool> {
+    #[cfg(feature = "postgres")]
+    if let Some(error) = error.downcast_ref::<ConnectError>() {
+        return Some(error.is_temporary());
+    }
+    Some(error.downcast_ref::<StoreError>()?.is_temporary())
 }
 
 /// Opens the configured stores and starts the service, with metrics if they are served. Clients
@@ -102,44 +141,44 @@ pub(crate) fn database_error(config: &Config, error: &ConnectError) -> Cause {
 /// # Errors
 /// Which setting or store is wrong.
 pub async fn start(
-    config: Config,
-    public: PublicUrl,
+    config: &Config,
+    public: &PublicUrl,
 ) -> Result<(Service, Option<Arc<Metrics>>), Cause> {
     let setting = config.source("blob_store");
     let refused = |problem: Cause| -> Cause { format!("{setting}: {problem}").into() };
     // Files may be in the data folder, which must be ours; a database may have to be migrated.
-    let folder = if config.data.is_some() { Some(open_store(&config).await?) } else { None };
+    let folder = if config.data.is_some() { Some(open_store(config).await?) } else { None };
     let blobs = config.blobs.open().map_err(refused)?;
     blobs.verify().await.map_err(refused)?;
     let store = match folder {
         Some(store) => store,
-        None => open_store(&config).await?,
+        None => open_store(config).await?,
     };
     blobs.check_mark(&*store).await.map_err(refused)?;
     #[cfg(feature = "webhooks")]
     let webhooks = config.webhooks();
-    let (jobs, settings) = (config.jobs(), config.settings);
-    let metrics = settings.admin_listen.map(|_| RequestMetrics::default());
+    let settings = &config.settings;
+    let metrics = settings.admin_listen.as_ref().map(|_| RequestMetrics::default());
     let middleware = ProgramMiddleware {
-        cors_origins: settings.cors_origin,
-        rates: Rates::new(settings.rate_limit, Clock::System),
+        cors_origins: settings.cors_origin.clone(),
+        rates: Rates::new(settings.rate_limit.clone(), Clock::System),
         metrics: metrics.clone(),
     };
     let results = config.provider.as_ref().map(|queue| queue.results.clone());
-    let provider = config.provider.map(QueueSetting::open).transpose()?;
+    let provider = config.provider.clone().map(QueueSetting::open).transpose()?;
     let parts =
         ServiceParts { store: Some(store), provider, blobs: Some(blobs), ..parts(middleware) };
     #[cfg(feature = "webhooks")]
     let parts = ServiceParts { extend: Some(webhooks::deliver(webhooks)), ..parts };
     let settings = ServiceSettings {
-        vendor: settings.vendor,
-        model_namespace: settings.model_namespace,
-        seeds: config.seeds,
-        signing_key: settings.signing_key,
+        vendor: settings.vendor.clone(),
+        model_namespace: settings.model_namespace.clone(),
+        seeds: config.seeds.clone(),
+        signing_key: settings.signing_key.clone(),
         memory_budget: settings.memory_budget << 20,
-        jobs,
+        jobs: config.jobs(),
     };
-    let mut service = start::start(settings, public, parts).await?;
+    let mut service = start::start(settings, public.clone(), parts).await?;
     service.quotas.extend(results);
     #[cfg(feature = "dashboard")]
     service.quotas.push(crate::blobs::thumbnail::THUMBNAILS.clone());

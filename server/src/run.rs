@@ -9,6 +9,7 @@ mod backup;
 mod commands;
 mod health;
 mod log;
+mod reach;
 mod ready;
 mod signals;
 mod socket;
@@ -22,20 +23,22 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use futures::StreamExt;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::filter::LevelFilter;
 
 use self::ready::ReadyLine;
 use self::signals::signals;
-use self::socket::bind;
+use self::socket::{Bound, bind};
 use crate::api::openapi;
 use crate::blobs::setting::BlobSetting;
 use crate::config::{CliCommand, Config, ConfigError, DataPlace, command_line};
 use crate::domain::{BASE_PATH, GeneratedKey, PublicUrl};
 use crate::error_chain::error_chain;
-use crate::program;
+use crate::program::{self, DatabaseAway};
 use crate::serve::metrics::{Metrics, serve_metrics};
 use crate::start::{Service, SignInLinks};
+use crate::store::Cause;
 
 /// Requests in flight were cut off at the end of the drain timeout.
 const EXIT_CUT_OFF: u8 = 1;
@@ -43,6 +46,8 @@ const EXIT_CUT_OFF: u8 = 1;
 const EXIT_PRECONDITION: u8 = 1;
 /// The flags, the environment or the machine prevent the start.
 const EXIT_FAILURE: u8 = 2;
+/// The database was not available, and may be later.
+const EXIT_DATABASE_AWAY: u8 = 3;
 /// A second signal ended the program; what shells report for an interrupted program.
 const EXIT_SECOND_SIGNAL: u8 = 130;
 
@@ -54,6 +59,21 @@ impl From<String> for Failure {
         Self(EXIT_FAILURE, problem)
     }
 }
+
+impl From<Cause> for Failure {
+    fn from(error: Cause) -> Self {
+        let code = if error.is::<DatabaseAway>() { EXIT_DATABASE_AWAY } else { EXIT_FAILURE };
+        Self(code, error_chain(&*error))
+    }
+}
+
+/// A command that does not fit what exists.
+fn refused(problem: impl Into<String>) -> Failure {
+    Failure(EXIT_PRECONDITION, problem.into())
+}
+
+/// The result of a command as text and as JSON.
+type Output = (String, Value);
 
 /// Runs the program with these arguments, its name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -77,7 +97,7 @@ fn execute(config: Config, command: CliCommand) -> Result<ExitCode, Failure> {
         }
         CliCommand::Admin(command) => {
             let _log = log::init(&config, LevelFilter::WARN);
-            return block_on(commands::run(&config, command));
+            return block_on(reach::run(&config, command));
         }
         CliCommand::Health => return health::run(&config),
         CliCommand::Openapi => {
@@ -124,9 +144,13 @@ fn block_on(program: impl Future<Output = Result<ExitCode, Failure>>) -> Result<
 async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     let signals = signals().map_err(|error| format!("signals cannot be received: {error}"))?;
     let mut stop_signals = pin!(signals);
-    let (settings, limits) = (&config.settings, config.limits().within_descriptors());
+    let (settings, mut limits) = (&config.settings, config.limits().within_descriptors());
     let json = settings.json;
-    let (address, listen) = bind(&config, "listen", &settings.listen).await?;
+    let Bound { address, listen, file } = bind(&config, "listen", &settings.listen).await?;
+    if file.is_some() {
+        // Those of its clients have one address.
+        limits.connections_per_address.get_or_insert(0);
+    }
     let admin = match &settings.admin_listen {
         Some(address) => Some(bind(&config, "admin_listen", address).await?),
         None => None,
@@ -141,10 +165,11 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
     };
-    let listener = listen()?;
-    if let (Some((address, listen)), Some(metrics)) = (admin, metrics) {
+    let cannot = |error: io::Error| format!("the listener cannot begin: {error}");
+    let listener = listen().map_err(cannot)?;
+    if let (Some(Bound { address, listen, .. }), Some(metrics)) = (admin, metrics) {
         tracing::info!(address = address.to_string(), "serving metrics");
-        tokio::spawn(serve_metrics(listen()?, metrics));
+        tokio::spawn(serve_metrics(listen().map_err(cannot)?, metrics));
     }
     let has_pages = service.app.pages.is_some();
     let root = service.app.api.base_url.trim_end_matches(BASE_PATH);
@@ -167,6 +192,7 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
         folder: folder.as_deref(),
         pid: std::process::id(),
         files_in_memory,
+        socket: file.as_ref().map(|file| &*file.path),
     };
     if let Err(error) = ready_line.print(json) {
         tracing::warn!(%error, "the ready line could not be written");
@@ -199,7 +225,7 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
 async fn open_service(
     config: Config,
     local: SocketAddr,
-) -> Result<(Service, Option<Arc<Metrics>>), String> {
+) -> Result<(Service, Option<Arc<Metrics>>), Failure> {
     let settings = &config.settings;
     let public = settings.public_url.clone().unwrap_or_else(|| PublicUrl::of_listener(local));
     if settings.public_url.is_none() && !local.ip().is_loopback() {
@@ -213,7 +239,8 @@ async fn open_service(
     if config.data != Some(DataPlace::Memory) && config.blobs == BlobSetting::Memory {
         tracing::warn!("files are in memory and will be lost at the next stop, unlike the data");
     }
-    program::start(config, public).await.map_err(|error| error_chain(&*error))
+    let start = async || program::start(&config, &public).await;
+    Ok(program::with_database(&config, start).await?)
 }
 
 /// A new sign-in link. A failure is logged: the server works without.

@@ -70,7 +70,7 @@ pub(crate) async fn search(
         return Err(StoreError::Internal("the searches have no quota".into()));
     };
     let turn = searches.acquire(caller.account, 1, POOL_WAIT).await;
-    let _turn = turn.map_err(|over| StoreError::Unavailable(over.into()))?;
+    let _turn = turn.map_err(StoreError::Busy)?;
     search_prompts(&*api.store, caller, search, SearchBound::default()).await
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use http::Extensions;
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::openapi::{self, Document};
@@ -28,7 +27,7 @@ use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
 use crate::limits::MEMORY_BUDGET_MIB;
 use crate::quota::Quota;
-use crate::serve::listener::{ListenerLimits, ListenerQuotas, serve};
+use crate::serve::listener::{Listener, ListenerLimits, ListenerQuotas, serve};
 use crate::serve::routes::{self, Routes};
 use crate::serve::service::ApiService;
 use crate::store::memory::MemoryStore;
@@ -115,7 +114,7 @@ impl Service {
     /// connections were cut.
     pub(crate) async fn serve(
         self,
-        listener: TcpListener,
+        listener: Listener,
         limits: ListenerLimits,
         stop: impl Future<Output = ()>,
     ) -> usize {

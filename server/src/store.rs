@@ -45,7 +45,7 @@ use promptarium::PromptId;
 #[cfg(doc)]
 use crate::domain::Caller;
 use crate::limits::LONG_WRITE_TIMEOUT;
-use crate::quota::Quota;
+use crate::quota::{OverQuota, Quota};
 
 pub use self::{admin::*, jobs::*, keys::*, prompts::*, vaults::*};
 /// For stores of tests, in other crates.
@@ -133,6 +133,12 @@ pub enum StoreError {
     /// The database is unreachable or overloaded.
     #[error("the store is unavailable")]
     Unavailable(#[source] Cause),
+    /// It takes reads, but nothing new until somebody makes space.
+    #[error("the store has no space left")]
+    Full(#[source] Cause),
+    /// Too much of it is in use at the moment.
+    #[error(transparent)]
+    Busy(OverQuota),
     /// The database broke off or fell silent. It is unknown whether the change was made.
     #[error("the store did not confirm a change")]
     OutcomeUnknown(#[source] Cause),
@@ -166,6 +172,14 @@ pub enum StoreError {
     TooManyImages,
     #[error("a different key with this public id exists")]
     KeyTaken,
+}
+
+impl StoreError {
+    /// Whether another attempt may succeed in a while.
+    pub(crate) fn is_temporary(&self) -> bool {
+        use StoreError as E;
+        matches!(self, E::Unavailable(_) | E::Full(_) | E::Busy(_) | E::OutcomeUnknown(_))
+    }
 }
 
 /// The traits of all resources, for tests that work with a concrete store.

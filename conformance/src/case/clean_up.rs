@@ -159,22 +159,21 @@ pub fn status_path(id: &str) -> String {
     format!("/generations/{segment}/status")
 }
 
-/// The state of a job, where an answer has it in a known form: as the member `status`, or as the
-/// word `completed` in a member at any depth (S-34). What a list says may be of the past.
+/// The state of a job: the outermost member `status` or `state` that is a text, or the word
+/// `completed` in any other member, at any depth (S-34). What a list says may be of the past.
 pub fn state(reply: &ApiResponse) -> Option<String> {
-    let data = reply.at("/data").ok()?;
-    // Of the answer and not of the job.
-    let of_job = |status: &&str| !matches!(*status, "ok" | "success");
-    if let Some(status) = data.get("status").and_then(Value::as_str).filter(of_job) {
-        return Some(status.to_owned());
+    let mut level = vec![reply.at("/data").ok()?];
+    let mut completed = false;
+    while !level.is_empty() {
+        let named = level.iter().flat_map(|value| [value.get("status"), value.get("state")]);
+        if let Some(state) = named.flatten().find_map(Value::as_str) {
+            return Some(state.to_owned());
+        }
+        let objects = level.iter().filter_map(|value| value.as_object());
+        level = objects.flat_map(|object| object.values()).collect();
+        completed |= level.iter().any(|value| **value == "completed");
     }
-    let is_completed = says_completed(data) && data.is_object();
-    is_completed.then(|| "completed".to_owned())
-}
-
-fn says_completed(value: &Value) -> bool {
-    let mut members = value.as_object().into_iter().flatten().map(|(_, member)| member);
-    value == "completed" || members.any(says_completed)
+    completed.then(|| "completed".to_owned())
 }
 
 /// The prompts in a vault; empty if it does not exist any more.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap_complete::Shell;
@@ -29,9 +29,43 @@ pub(super) fn list(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refu
     arguments.show(suite, in_json, in_one_line, "")
 }
 
+#[derive(Args)]
+pub(super) struct ExplainArguments {
+    #[command(flatten)]
+    list: ListArguments,
+    /// The transcripts, a file of the release; without it the `scenarios.json` beside the program.
+    #[arg(long, value_name = "FILE")]
+    transcripts: Option<PathBuf>,
+}
+
+/// The steps of each scenario.
+type Transcripts = BTreeMap<String, Vec<trace::Step>>;
+
 /// What scenarios do, for a reader who does not know Rust.
-pub(super) fn explain(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
-    arguments.show(suite, steps_in_json, steps_in_lines, "\n")
+pub(super) fn explain(suite: &Suite, arguments: ExplainArguments) -> Result<Exit, Refusal> {
+    let recorded = recorded(arguments.transcripts)?;
+    let in_json = |one: &Scenario| steps_in_json(one, &recorded);
+    arguments.list.show(suite, in_json, |one| steps_in_lines(one, &recorded), "\n")
+}
+
+fn recorded(given: Option<PathBuf>) -> Result<Transcripts, String> {
+    let beside = || {
+        let folder = std::env::current_exe().ok()?.parent()?.to_owned();
+        let places = ["scenarios.json", "../share/promptarium-conformance/scenarios.json"];
+        places.into_iter().map(|place| folder.join(place)).find(|file| file.exists())
+    };
+    let file = given.or_else(beside).ok_or(
+        "no transcripts: give --transcripts scenarios.json, a file of each release; \
+         `run --trace ID` shows the same against a target",
+    )?;
+    let wrong = |what: String| format!("cannot read the transcripts {}: {what}", file.display());
+    let text = std::fs::read(&file).map_err(|error| wrong(error.to_string()))?;
+    let mut text: Value =
+        serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    let scenarios = text["scenarios"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let steps = |mut one: Value| serde_json::from_value(one["steps"].take()).unwrap_or_default();
+    let scenario = |one: Value| Some((one["id"].as_str()?.to_owned(), steps(one)));
+    Ok(scenarios.into_iter().filter_map(scenario).collect())
 }
 
 impl ListArguments {
@@ -39,14 +73,14 @@ impl ListArguments {
     pub(super) fn show(
         self,
         suite: &Suite,
-        in_json: fn(&Scenario) -> Value,
-        in_text: fn(&Scenario) -> String,
+        in_json: impl Fn(&Scenario) -> Value,
+        in_text: impl Fn(&Scenario) -> String,
         between: &str,
     ) -> Result<Exit, Refusal> {
         let scenarios = Selection::new(suite, self.filters)?.scenarios.into_iter();
         print(&match self.json {
-            true => format!("{:#}\n", scenarios.map(in_json).collect::<Value>()),
-            false => scenarios.map(in_text).collect::<Vec<_>>().join(between),
+            true => format!("{:#}\n", scenarios.map(&in_json).collect::<Value>()),
+            false => scenarios.map(&in_text).collect::<Vec<_>>().join(between),
         })?;
         Ok(Exit::Passed)
     }
@@ -56,13 +90,13 @@ fn in_one_line(scenario: &Scenario) -> String {
     format!("{}: {}\n", heading(scenario), scenario.title)
 }
 
-fn steps_in_json(scenario: &Scenario) -> Value {
+fn steps_in_json(scenario: &Scenario, recorded: &Transcripts) -> Value {
     let Scenario { id, title, rules, .. } = scenario;
-    let steps = trace::recorded(id).unwrap_or_default();
+    let steps = recorded.get(*id);
     json!({ "id": id, "title": title, "rules": rules, "steps": steps })
 }
 
-fn steps_in_lines(scenario: &Scenario) -> String {
+fn steps_in_lines(scenario: &Scenario, recorded: &Transcripts) -> String {
     let Scenario { id, title, rules, needs, .. } = scenario;
     let mut text = format!("{}\n{title}\n", heading(scenario));
     let sentences = rules.iter().filter_map(|rule| rules::find(rule));
@@ -74,7 +108,7 @@ fn steps_in_lines(scenario: &Scenario) -> String {
     for need in *needs {
         let _ = writeln!(text, "  skipped: {}", need.missing());
     }
-    match trace::recorded(id) {
+    match recorded.get(*id) {
         Some(steps) => {
             for line in trace::lines(steps, 0) {
                 let _ = writeln!(text, "{line}");

@@ -3,14 +3,18 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use clap::ColorChoice;
 use futures::FutureExt as _;
 
-use super::{Exit, Refusal, RunArguments, print, signals, warn};
+use super::{Exit, Refusal, RunArguments, last, print, signals, warn};
 use crate::exchange::quoted;
 use crate::report::{Output, Outputs, Report, Totals, Verdict, text};
 use crate::{KnownFailures, Run, RunOptions, Selection, Suite, Target, preflight};
+
+/// A run into a file or a pipe says this often how far it is.
+const SILENCE: Duration = Duration::from_secs(10);
 
 pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, Refusal> {
     let (target, selection) = prepare(suite, &arguments)?;
@@ -51,13 +55,24 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
     for untestable in &run.report.untestable {
         warn(&format!("cannot test {untestable}"));
     }
+    let mut begun = Instant::now();
     let on_record = |record: &_, report: &Report| {
         let Totals { scenarios, failed, blocked, errors, .. } = report.totals;
         let (all, bad) = (selection.scenarios.len(), failed + blocked + errors);
-        show_progress(&format!("{scenarios}/{all}, {bad} failed"));
+        let line = format!("{scenarios}/{all}, {bad} failed");
+        match std::io::stderr().is_terminal() {
+            true => show_progress(&line),
+            // A log: now and then a line.
+            false if begun.elapsed() >= SILENCE => {
+                begun = Instant::now();
+                warn(&line);
+            }
+            false => {}
+        }
         outputs.add(record, report);
     };
     let report = run.run(stop, on_record).await;
+    let since = last::keep(&report, arguments.last_failed);
     show_progress("");
     let text = match arguments.verbose || arguments.trace {
         true => text::render(&report),
@@ -66,6 +81,9 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
     let printed = print(&if has_colour(arguments.color) { text::coloured(&text) } else { text });
     if target.options().keep || report.totals.left_behind > 0 {
         warn(&how_to_sweep(&report));
+    }
+    if let Some(since) = since {
+        print(&since)?;
     }
     outputs.end(&report)?;
     printed?;
@@ -90,11 +108,15 @@ fn has_colour(choice: ColorChoice) -> bool {
 }
 
 fn prepare(suite: &Suite, arguments: &RunArguments) -> Result<(Arc<Target>, Selection), String> {
-    let RunArguments { read_only, keep, trace, .. } = *arguments;
+    let RunArguments { read_only, keep, trace, rate, .. } = *arguments;
     let selection = Selection::new(suite, arguments.filters.clone())?;
     let selection = if read_only { selection.read_only()? } else { selection };
-    let options = RunOptions { read_only, keep, trace, ..RunOptions::default() };
+    let options = RunOptions { read_only, keep, trace, rate, ..RunOptions::default() };
     let target = arguments.target.target(options)?;
+    let selection = match arguments.last_failed {
+        true => last::failed(target.base_url(), selection)?,
+        false => selection,
+    };
     Ok((target, selection))
 }
 

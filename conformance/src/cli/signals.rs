@@ -1,9 +1,14 @@
 //! Signals to stop. Listening begins before anything is sent to a target: a signal before that
 //! would end the process and leave what was created.
 
+use std::time::{Duration, Instant};
+
 use futures::StreamExt as _;
 use futures::stream::{self, Stream};
 use tokio::sync::oneshot;
+
+/// Signals within so short a time are one.
+const TOGETHER: Duration = Duration::from_secs(1);
 
 /// Listens from now on. The future is done at the first signal, after `at_first`; the second one
 /// calls `at_once`, for users who cannot wait.
@@ -17,7 +22,9 @@ pub(super) fn listen(
         signals.next().await;
         at_first();
         let _ = sender.send(());
-        signals.next().await;
+        // `timeout` of coreutils signals the process and its group: two signals, one wish.
+        let first = Instant::now();
+        while signals.next().await.is_some() && first.elapsed() < TOGETHER {}
         at_once();
     });
     async {

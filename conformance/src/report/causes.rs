@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 
-use super::text::{counted, one_line};
+use super::plain::{counted, one_line};
 use super::{Outcome, Record, Report, Totals};
 
 /// How much of an expected or received value one line shows, in characters.
@@ -28,14 +28,27 @@ impl Report {
         let bad = self.records.iter().filter(|record| record.outcome.is_bad());
         let key = |record: &Record| {
             let [expected, got] = [&record.expected, &record.got].map(without_ids);
+            let status = record.exchange.as_ref().map(|shown| shown.response.get(..3));
+            let status = status.flatten().unwrap_or_default().to_owned();
+            // A credential is checked in one place for all endpoints.
+            let credential = record.id.strip_prefix("access.").and_then(|id| id.split('.').next());
             // An entry of known failures that is out of date has a remedy of its own.
-            (record.call.clone(), expected, got, record.known.is_some())
+            let known = record.known.is_some();
+            match (record.outcome, credential) {
+                // What each scenario expected says nothing of the call that is missing.
+                (Outcome::Blocked, _) => (record.call.clone(), status, String::new(), known),
+                (_, Some(credential)) => (Some(credential.to_owned()), expected, got, known),
+                _ => (record.call.clone(), expected, got, known),
+            }
         };
         let mut causes: Vec<_> = grouped(bad, key).into_iter().map(|(_, it)| cause(it)).collect();
         // A claim that failed says more than many that were not tested.
         causes.sort_by_key(|cause| {
             (cause.totals.failed == 0, std::cmp::Reverse(cause.records.len()))
         });
+        if let Some((call, id)) = &self.twice {
+            causes.insert(0, twice(call, *id));
+        }
         causes
     }
 
@@ -54,6 +67,17 @@ impl Report {
         let (call, records) = calls.into_iter().rev().max_by_key(|(_, records)| records.len())?;
         let blocked = counted(records.len(), "scenario");
         Some(format!("next: make {} work, which blocks {blocked}", call?))
+    }
+}
+
+/// What a server that counts its resources does, and what explains most other failures.
+fn twice(call: &str, _id: i64) -> Cause<'_> {
+    Cause {
+        call,
+        expected: "a new id for each new resource, also after others were deleted",
+        got: "an id that another one has or had",
+        totals: Totals::default(),
+        records: Vec::new(),
     }
 }
 
@@ -111,7 +135,9 @@ impl fmt::Display for Cause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = self.totals.counts().into_iter().filter(|(count, ..)| *count > 0);
         let counts: Vec<_> = counts.map(|(count, _, word)| format!("{count} {word}")).collect();
-        write!(f, "{} at {}", counts.join(", "), self.call)
+        let counts =
+            if counts.is_empty() { "ids given twice".to_owned() } else { counts.join(", ") };
+        write!(f, "{counts} at {}", self.call)
     }
 }
 

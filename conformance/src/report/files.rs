@@ -13,7 +13,7 @@ use std::{fs, io};
 
 use serde::Serialize;
 
-use super::{Cause, Record, html, junit, known_failures, markdown, text};
+use super::{Cause, Record, extracts, html, junit, known_failures, markdown, text};
 use crate::Report;
 
 /// The least time between two writes during a run.
@@ -30,6 +30,10 @@ pub enum Format {
     Junit,
     Html,
     Markdown,
+    /// The badge of shields.io.
+    Badge,
+    /// The first failures as annotations of a workflow on GitHub.
+    Github,
     /// A list of known failures to begin with, from the flag `--write-known-failures`.
     KnownFailures,
 }
@@ -42,6 +46,7 @@ struct WithCauses<'r> {
 }
 
 impl Format {
+    /// The whole report in each form.
     pub const ALL: [(&'static str, Self); 5] = [
         ("text", Self::Text),
         ("json", Self::Json),
@@ -49,6 +54,9 @@ impl Format {
         ("html", Self::Html),
         ("markdown", Self::Markdown),
     ];
+    /// What programs take from a report.
+    pub const EXTRACTS: [(&'static str, Self); 2] =
+        [("badge", Self::Badge), ("github", Self::Github)];
 
     pub fn render(self, report: &Report) -> String {
         match self {
@@ -61,6 +69,8 @@ impl Format {
             Self::Junit => junit::render(report),
             Self::Html => html::render(report),
             Self::Markdown => markdown::render(report),
+            Self::Badge => extracts::badge(report),
+            Self::Github => extracts::annotations(report),
             Self::KnownFailures => known_failures(report),
         }
     }
@@ -77,9 +87,10 @@ impl FromStr for Output {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (word, file) = text.split_once('=').ok_or("expected FORMAT=FILE")?;
-        let format = Format::ALL.iter().find(|(name, _)| *name == word);
+        let formats = || Format::ALL.iter().chain(&Format::EXTRACTS);
+        let format = formats().find(|(name, _)| *name == word);
         let (_, format) = format.ok_or_else(|| {
-            let words: Vec<_> = Format::ALL.iter().map(|(name, _)| *name).collect();
+            let words: Vec<_> = formats().map(|(name, _)| *name).collect();
             format!("unknown format \"{word}\"; there are {}", words.join(", "))
         })?;
         if file.is_empty() {

@@ -7,7 +7,8 @@ mod specification;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::text::{self, escape_control_chars, seconds};
+use super::plain::{escape_control_chars, seconds};
+use super::text;
 use super::{Outcome, Report};
 
 const STYLE: &str = include_str!("html/page.css");
@@ -33,6 +34,7 @@ pub fn render(report: &Report) -> String {
             body {
                 main {
                     (head(report))
+                    (contents(report))
                     (details::causes(report))
                     (details::known(report))
                     (details::skipped(report))
@@ -67,6 +69,29 @@ fn head(report: &Report) -> Markup {
                 }
             }
             (command("The same run again", &report.command()))
+        }
+    }
+}
+
+/// Links to the sections, each with its number of entries.
+fn contents(report: &Report) -> Markup {
+    let sentences = super::sentences::sentences(|id| {
+        report.records.iter().find(|record| record.id == id).map(|record| record.outcome)
+    });
+    let broken =
+        sentences.iter().filter(|one| one.state == super::sentences::State::Broken).count();
+    let sections = [
+        ("causes", "Causes of failures", report.causes().len()),
+        ("known", "Known failures", report.with(&[Outcome::Known]).count()),
+        ("skipped", "Skipped", report.skips().len()),
+        ("specification", "Broken sentences of the specification", broken),
+        ("all", "All scenarios", report.records.len()),
+    ];
+    html! {
+        nav {
+            @for (id, name, count) in sections {
+                @if count > 0 { a href={ "#" (id) } { (name) " (" (count) ")" } " " }
+            }
         }
     }
 }

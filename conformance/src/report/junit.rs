@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite, XmlString};
 
-use super::text::{self, escape_control_chars, one_line};
+use super::plain::{escape_control_chars, one_line};
+use super::text;
 use super::{Outcome, Record, Report, Totals, Verdict};
 
 pub fn render(report: &Report) -> String {
     let mut document = quick_junit::Report::new(safe(&report.suite));
-    document.timestamp = report.started_at.parse().ok();
     document.set_time(Duration::from_millis(report.duration_ms));
     document.add_test_suite(of_the_run(report));
     for (chapter, records) in report.chapters() {
@@ -20,7 +20,17 @@ pub fn render(report: &Report) -> String {
         document.add_test_suite(suite);
     }
     // All that XML forbids is escaped before, so writing cannot fail.
-    document.to_string().unwrap_or_default()
+    let text = document.to_string().unwrap_or_default();
+    // The schema of Jenkins' xUnit plugin does not know it at the root; each suite has its own.
+    match text.split_once("<testsuites ") {
+        Some((before, rest)) => {
+            let (root, after) = rest.split_once('>').unwrap_or((rest, ""));
+            let kept = root.split(" skipped=").next().unwrap_or(root);
+            let tail = root.split_once(" skipped=\"").and_then(|(_, rest)| rest.split_once('"'));
+            format!("{before}<testsuites {kept}{}>{after}", tail.map_or("", |(_, tail)| tail))
+        }
+        None => text,
+    }
 }
 
 fn suite(report: &Report, name: &str, duration_ms: u64) -> TestSuite {

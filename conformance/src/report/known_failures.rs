@@ -1,6 +1,6 @@
 //! A run as a list of known failures, to begin with.
 
-use super::text::one_line;
+use super::plain::one_line;
 use super::{Outcome, Report};
 use crate::known::KnownFailure;
 

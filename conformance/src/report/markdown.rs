@@ -3,7 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::text::{self, escape_control_chars, one_line, seconds};
+use super::plain::{counted, escape_control_chars, one_line, seconds};
+use super::text;
 use super::{Outcome, Record, Report, Totals, Verdict};
 
 /// GitHub refuses a summary of more than 1 MiB, and the step with it.
@@ -28,7 +29,7 @@ fn head(report: &Report) -> String {
     };
     let mut page = format!("## {mark} Conformance: {}\n\n", text::verdict(report));
     let took = seconds(report.duration_ms);
-    let scenarios = text::counted(report.totals.scenarios, "scenario");
+    let scenarios = counted(report.totals.scenarios, "scenario");
     let counts = text::counts(&report.totals);
     let _ = writeln!(page, "{scenarios} in {took}: {counts}.\n");
     let target = code(&report.target);

@@ -94,5 +94,9 @@ pub fn untested_sections(sentences: &[Sentence]) -> Vec<&'static str> {
             None => sections.push((section, tested)),
         }
     }
-    sections.into_iter().filter(|(_, tested)| !tested).map(|(section, _)| section).collect()
+    sections
+        .into_iter()
+        .filter(|(section, tested)| !tested && !section.is_empty())
+        .map(|(section, _)| section)
+        .collect()
 }

@@ -1,13 +1,10 @@
 //! The report as text, for a person: the causes of failures first, the verdict last, where a
 //! terminal ends. And functions for the texts of the other formats.
 
-mod plain;
-
 use std::fmt::Write as _;
 
-pub(super) use self::plain::{curl, escape_control_chars, one_line, seconds, without_links};
-
 use super::causes::shortened;
+use super::plain::{counted, curl, escape_control_chars, seconds};
 use super::sentences::{Sentence, untested_sections};
 use super::{Cause, Outcome, Record, Report, Totals, Verdict};
 use crate::trace;
@@ -51,9 +48,16 @@ pub fn brief(report: &Report) -> String {
         push_example(&mut text, cause);
         text.push('\n');
     }
-    let others: Vec<_> = causes.iter().skip(CAUSES_SHOWN).collect();
+    let (failed, others): (Vec<_>, Vec<_>) =
+        causes.iter().enumerate().skip(CAUSES_SHOWN).partition(|(_, one)| one.totals.failed > 0);
+    for (n, cause) in &failed {
+        let _ = writeln!(text, "[{}] {}", n + 1, cause.in_one_line());
+    }
+    if !failed.is_empty() {
+        text.push('\n');
+    }
     if !others.is_empty() {
-        let scenarios = others.iter().map(|cause| cause.records.len()).sum();
+        let scenarios = others.iter().map(|(_, cause)| cause.records.len()).sum();
         let (more, of) = (counted(others.len(), "more cause"), counted(scenarios, "scenario"));
         let _ = writeln!(text, "and {more} with {of}; --verbose shows all\n");
     }
@@ -204,11 +208,6 @@ fn notes(report: &Report) -> Vec<String> {
     }
     notices.extend(report.notes.iter().chain(&report.problem).cloned());
     notices
-}
-
-pub(super) fn counted(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }
 
 /// How many scenarios have each outcome; known failures only if there are any.

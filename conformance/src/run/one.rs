@@ -41,7 +41,7 @@ pub async fn one(
             }
             None => Err(stopped()),
         },
-        () = sleep(deadline) => {
+        () = passed(begun, deadline, &case) => {
             let expected = format!("the scenario to end within {} s", deadline.as_secs_f64());
             Err(Failure::error(expected, "it did not"))
         }
@@ -92,6 +92,17 @@ pub async fn one(
         left_behind: left_behind.map(redact),
         duration_ms: whole_ms(begun.elapsed()),
         ..record
+    }
+}
+
+/// Waits until a scenario has had its time; waits for its turn are none of it.
+async fn passed(begun: Instant, deadline: Duration, case: &Case) {
+    loop {
+        let left = (deadline + case.ledger.waited()).saturating_sub(begun.elapsed());
+        if left.is_zero() {
+            return;
+        }
+        sleep(left).await;
     }
 }
 

@@ -3,8 +3,10 @@
 use std::sync::LazyLock;
 
 use super::endpoints::{Ids, ROWS, Row, Scope};
-use crate::scenarios::core::auth::{Form, form, main_key, mistyped, truncated_by, unauthorized};
 use crate::scenarios::prelude::*;
+use crate::scenarios::shared::credentials::{
+    Form, form, main_key, mistyped, truncated_by, unauthorized,
+};
 
 pub static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_endpoint = |row: &'static Row| {

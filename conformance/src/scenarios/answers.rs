@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use self::shapes::{OBJECTS, Object, Shape};
 use super::endpoints::{CONTENTS, Ids, ROWS, Row};
 use super::prelude::*;
-use crate::scenarios::core::job::{Job, send};
+use crate::scenarios::shared::job::{Job, send};
 
 pub static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_object =

@@ -89,7 +89,7 @@ pub static ROWS: &[Row] = rows! {
     "read-vault" GET VAULT, 200 "VA-21" Scope::NotNeeded;
     "update-vault" PATCH VAULT, 200 "VA-22" Scope::Stated("AU-08"),
         |_, _| json!({ "visibility": "unlisted" });
-    "fork-vault" POST FORK, 201 "VA-29" Scope::Chosen;
+    "fork-vault" POST FORK, 201 "VA-29" Scope::Stated("AU-08");
     "list-contents" GET CONTENTS, 200 "VC-04" Scope::NotNeeded;
     "add-prompts" POST CONTENTS, 201 "VC-10" Scope::Chosen,
         |_, ids| json!({ "promptIds": [ids.addable_prompt] });

@@ -161,7 +161,11 @@ impl Fact {
             (Self::BelowMin, Kind::Ids(..)) => vec!["[]".into()],
             (Self::BelowMin, _) => values::below(least),
             (Self::AboveMax, Kind::Integer(..)) => values::above(most),
-            (Self::AboveMax, _) => values::of_size(call, field, most + 1).await?,
+            (Self::AboveMax, _) => {
+                let mut values = values::of_size(call, field, most + 1).await?;
+                values.extend(values::repeated(call, field, most as usize + 1));
+                values
+            }
             (Self::Enum, Kind::OneOf(stated, _)) => words(stated),
             // An empty value of a query may be none (S-03).
             (Self::NotInEnum, Kind::OneOf(_, others)) if !field.request.has_body() => words(others),

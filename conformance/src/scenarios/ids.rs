@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 pub use self::places::{Kind, PLACES, Place, Where};
 use super::endpoints::{Ids, absent};
 use super::prelude::*;
+use super::shared::credentials::owners_and_strangers;
 
 pub static ALL: LazyLock<Vec<Scenario>> =
     LazyLock::new(|| PLACES.iter().flat_map(of_place).collect());
@@ -43,6 +44,8 @@ fn of_place(place: &'static Place) -> Vec<Scenario> {
         let words = format!("of what was deleted is {refused}");
         add("deleted", words, "ER-09", |case, place| Box::pin(gone(case, place, true)));
     }
+    let words = "of 2^31, 2^53 + 1, 2^63 - 1 or 2^63 is refused, and is no server error".to_owned();
+    add("huge", words, "ER-08", |case, place| Box::pin(huge(case, place)));
     let words = format!("of another account is {refused} and changes nothing");
     add("foreign", words, "ER-10", |case, place| Box::pin(foreign(case, place)));
     scenarios
@@ -55,6 +58,23 @@ async fn gone(case: Case, place: &Place, is_deleted: bool) -> Result {
         false => absent(place.kind.of(&own)),
     };
     refused(&case, place, &own, &own, id).await
+}
+
+async fn huge(case: Case, place: &Place) -> Result {
+    let own = Ids::make(&case).await?;
+    let before = own.state(&case.wire()).await?;
+    // The last digit keeps them from the ids that a server may give out.
+    for id in [(1_u64 << 31) + 7, (1 << 53) + 1, (1 << 63) - 1, 1 << 63] {
+        let reply = place.call(&case, &own, id).await?;
+        let words = format!("{} for the id {id}", place.words());
+        match place.place {
+            Where::Query if reply.status_code() == 200 => reply.equals("/data", json!([]))?,
+            // Removing a membership that is not there may be a success (S-31).
+            _ if place.kind == Kind::Membership && reply.is_success() => &reply,
+            _ => reply.is_client_error(words)?,
+        };
+    }
+    check::equal("what was there", &own.state(&case.wire()).await?, &before)
 }
 
 pub async fn deleted(case: &Case, kind: Kind) -> Result<i64> {
@@ -83,12 +103,6 @@ pub fn beside(place: &Place, owned: &Ids, own: &Ids) -> Ids {
         }
         _ => *own,
     }
-}
-
-/// Each account once as the owner and once as the stranger.
-pub fn owners_and_strangers(case: &Case) -> [(Case, Case); 2] {
-    let other = case.other_account();
-    [(other.clone(), case.clone()), (case.clone(), other)]
 }
 
 async fn foreign(case: Case, place: &Place) -> Result {

@@ -20,11 +20,13 @@ pub struct RunOptions {
     pub keep: bool,
     /// Scenarios that pass keep their steps for the report too.
     pub trace: bool,
+    /// The most requests in a second.
+    pub rate: Option<u32>,
 }
 
 impl Default for RunOptions {
     fn default() -> Self {
-        Self { time_scale: 1.0, read_only: false, keep: false, trace: false }
+        Self { time_scale: 1.0, read_only: false, keep: false, trace: false, rate: None }
     }
 }
 
@@ -60,6 +62,7 @@ impl TargetConfig {
         }
         let version = http.to_possible_value().filter(|_| *http != Http::default());
         flags.extend(version.map(|version| format!("--http {}", version.get_name())));
+        flags.extend(options.rate.map(|rate| format!("--rate {rate}")));
         if options.read_only {
             flags.push("--read-only".into());
         }
@@ -76,9 +79,13 @@ mod tests {
         let url = "https://prompts.example/api/v1".parse().unwrap();
         let config = TargetConfig::new(url, "a-long-key");
         assert_eq!(config.flags(), [""; 0]);
-        let options = RunOptions { time_scale: 2.5, read_only: true, keep: true, trace: true };
+        let options =
+            RunOptions { time_scale: 2.5, read_only: true, keep: true, trace: true, rate: Some(9) };
         let timeout = Duration::from_secs(7);
         let config = TargetConfig { timeout, http: Http::Two, options, ..config };
-        assert_eq!(config.flags(), ["--timeout 7", "--time-scale 2.5", "--http 2", "--read-only"]);
+        assert_eq!(
+            config.flags(),
+            ["--timeout 7", "--time-scale 2.5", "--http 2", "--rate 9", "--read-only"]
+        );
     }
 }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use clap::ValueEnum;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
-use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
 /// Which version of HTTP a run speaks.
@@ -93,6 +94,53 @@ fn verifier(
     Verifier::new_with_extra_roots(more.iter().cloned(), provider).ok().map(Arc::new)
 }
 
+/// Trusts also the certificate of the target itself where it is in the file: many a self-signed one
+/// says that it is an authority, which then may not be the target's own.
+#[derive(Debug)]
+struct Exact {
+    verifier: Arc<Verifier>,
+    trusted: Vec<CertificateDer<'static>>,
+}
+
+impl ServerCertVerifier for Exact {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if self.trusted.iter().any(|one| one == end_entity) {
+            return Ok(ServerCertVerified::assertion());
+        }
+        let verifier = &*self.verifier;
+        verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.verifier.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.verifier.supported_verify_schemes()
+    }
+}
+
 /// The configuration of TLS connections to the target.
 pub(super) fn tls(http: Http, trusted: &Authorities) -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(aws_lc_rs::default_provider());
@@ -101,7 +149,10 @@ pub(super) fn tls(http: Http, trusted: &Authorities) -> Result<ClientConfig, rus
     let trusted = &trusted.certificates;
     let verifier = if trusted.is_empty() { SYSTEM.clone() } else { verifier(trusted, provider) };
     let builder = match verifier {
-        Some(verifier) => builder.dangerous().with_custom_certificate_verifier(verifier),
+        Some(verifier) => {
+            let exact = Arc::new(Exact { verifier, trusted: trusted.clone() });
+            builder.dangerous().with_custom_certificate_verifier(exact)
+        }
         // A system without authorities may still talk to a target without TLS.
         None => builder.with_root_certificates(RootCertStore::empty()),
     };

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 
 /// How long one call waits in all. After that a 429 is the answer.
-const RETRY_FOR: Duration = Duration::from_secs(30);
+const RETRY_FOR: Duration = Duration::from_secs(120);
 /// The first wait where the target names none; it doubles with each.
 const FIRST: Duration = Duration::from_millis(100);
 /// How long one call that races others is sent again after 409 and 503.

@@ -3,11 +3,12 @@
 use std::convert::Infallible;
 use std::error::Error as _;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use futures::{Stream, StreamExt};
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body::Frame;
 use http_body_util::StreamBody;
 use reqwest::{Body, RequestBuilder};
@@ -21,6 +22,9 @@ use crate::trace::{self, OWN_KEY};
 
 /// A target that never stops answering must not fill our memory.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
+/// How often a `GET` is sent again after the answer of a gateway, and when.
+const GATEWAY_RETRIES: u32 = 3;
+const GATEWAY_PAUSE: Duration = Duration::from_millis(200);
 
 /// A call to be sent.
 #[must_use = "a call does nothing until it is sent"]
@@ -125,7 +129,7 @@ impl Call {
         let request =
             Arc::new(Request { method, url, headers, body: shown_body, bytes: None, by, set_up });
         wire.ledger.steps.record(RawExchange { request: Arc::clone(&request), response: None });
-        match answer(call, busy::Retries::new(wire.contention)).await {
+        match answer(&wire, &request.method, call).await {
             Ok(response) => {
                 let reply = ApiResponse::new(Arc::clone(&request), Arc::new(response));
                 if let Ok(json) = reply.json() {
@@ -147,19 +151,40 @@ impl Call {
     }
 }
 
-/// The whole answer of a target that has time for the request, or in words why there is none.
+/// The whole answer of a target that has time for the request, or in words why there is none. What
+/// only reads is sent again where a gateway answered in place of the target.
 async fn answer(
+    wire: &Wire,
+    method: &Method,
     mut request: RequestBuilder,
-    mut retries: busy::Retries,
 ) -> Result<Response, String> {
-    let mut response = loop {
+    let mut retries = busy::Retries::new(wire.contention);
+    let mut reads = if *method == Method::GET { GATEWAY_RETRIES } else { 0 };
+    loop {
         let again = request.try_clone();
-        let response = request.send().await.map_err(in_words)?;
-        let wait = retries.wait(response.status(), response.headers());
-        let Some((again, wait)) = again.zip(wait) else { break response };
+        wire.ledger.add_wait(wire.target.pace.turn().await);
+        let begun = Instant::now();
+        let response = whole(request.send().await.map_err(in_words)?).await?;
+        let of_gateway = response.is_of_gateway();
+        wire.target.pace.count(begun.elapsed(), of_gateway);
+        let wait = match retries.wait(response.status, &response.headers) {
+            None if of_gateway && reads > 0 => {
+                reads -= 1;
+                Some(GATEWAY_PAUSE)
+            }
+            wait => wait,
+        };
+        let Some((again, wait)) = again.zip(wait) else { return Ok(response) };
+        if response.status == StatusCode::TOO_MANY_REQUESTS {
+            wire.target.pace.pause(wait);
+        }
+        wire.ledger.add_wait(wait);
         tokio::time::sleep(wait).await;
         request = again;
-    };
+    }
+}
+
+async fn whole(mut response: reqwest::Response) -> Result<Response, String> {
     let (status, headers) = (response.status(), response.headers().clone());
     let mut body = BytesMut::new();
     while let Some(piece) = response.chunk().await.map_err(in_words)? {

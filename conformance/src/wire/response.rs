@@ -12,10 +12,9 @@ use http::header::AsHeaderName;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::Failure;
 use crate::check::{json_text, side_by_side};
 use crate::exchange::{RawExchange, Request, Response};
-use crate::trace;
+use crate::{Failure, Verdict, trace};
 
 /// An answer as it came. `place`s are JSON pointers such as `/data/title`. Its `Debug` shows the
 /// status only: the rest may hold secrets.
@@ -67,7 +66,11 @@ impl ApiResponse {
     /// A failure that shows this exchange.
     pub fn failure(&self, expected: impl Display, got: impl Display) -> Failure {
         trace::checked(Some(&self.request), &expected, false);
-        Failure::failed(expected.to_string(), got.to_string()).on(self.exchange())
+        let failure = Failure::failed(expected.to_string(), got.to_string()).on(self.exchange());
+        match self.response.is_of_gateway() {
+            true => Failure { verdict: Verdict::Error, ..failure },
+            false => failure,
+        }
     }
 
     /// Fails unless `holds`.

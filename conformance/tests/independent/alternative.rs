@@ -19,6 +19,7 @@ mod prompts;
 mod query;
 mod secrets;
 mod show;
+mod slips;
 mod storage;
 mod store;
 mod uploads;
@@ -42,7 +43,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use self::answer::Outcome;
 use self::call::Call;
-pub(crate) use self::choices::{Choices, MINIMAL, NESTED, TOLERANT, VERBOSE};
+pub(crate) use self::choices::{Choices, MINIMAL, NESTED, PLAIN, TOLERANT, VERBOSE};
 pub(crate) use self::secrets::Secrets;
 use self::store::Store;
 use self::wire::Raw;
@@ -162,6 +163,19 @@ async fn respond(
     if let (false, Some(path)) = (choices.keys.lenient_methods, path.strip_suffix('/')) {
         return Ok(wire::write_raw(choices, Raw::moved(path.to_owned())));
     }
+    let unknown = !["/prompts", "/vaults", "/generations", "/uploads/images", "/api-keys"]
+        .iter()
+        .any(|known| path.strip_prefix(choices.root).is_some_and(|path| path.starts_with(known)));
+    let wrong = *request.method() == Method::PUT;
+    if unknown && choices.bug("unknown.path-html") || wrong && choices.bug("unknown.method-html") {
+        return Ok(wire::write_raw(choices, Raw::page(if wrong { 405 } else { 404 })));
+    }
+    if wrong && choices.bug("unknown.method-empty") {
+        return Ok(wire::write_raw(
+            choices,
+            Raw { body: hyper::body::Bytes::new(), ..Raw::page(405) },
+        ));
+    }
     Ok(wire::write(choices, outcome(&shared, request).await))
 }
 
@@ -189,7 +203,10 @@ async fn outcome(shared: &Shared, request: Request<Incoming>) -> Outcome {
         }
         tokio::time::sleep(WRITE).await;
     }
-    let outcome = answered(shared, &call);
+    let mut outcome = answered(shared, &call);
+    if let Ok(answer) = &mut outcome {
+        slips::answer(&call, answer);
+    }
     if let Some(changed) = changed {
         shared.writing().remove(&changed);
     }

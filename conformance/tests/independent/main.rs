@@ -5,6 +5,7 @@
 //! Every scenario is a test of its own on each of the servers, as `server::id`.
 
 mod alternative;
+mod bugs;
 mod table;
 
 use std::error::Error;
@@ -16,7 +17,7 @@ use promptarium_conformance::report::{Outcome, text};
 use promptarium_conformance::{Run, Scenario, Target, TargetConfig, run, scenarios};
 use tokio::runtime::{Handle, Runtime};
 
-use self::alternative::{Choices, MINIMAL, NESTED, Secrets, TOLERANT, VERBOSE};
+use self::alternative::{Choices, MINIMAL, NESTED, PLAIN, Secrets, TOLERANT, VERBOSE};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments = Arguments::from_args();
@@ -32,6 +33,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         (&MINIMAL, Secrets::minimal()),
         (&TOLERANT, Secrets::tolerant()),
         (&NESTED, Secrets::minimal()),
+        (&PLAIN, Secrets::tolerant()),
     ] {
         let server = runtime.block_on(alternative::start(keys.clone(), choices))?;
         let target = Arc::new(Target::new(config(&server, choices, keys)?)?);
@@ -45,6 +47,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             Trial::test(format!("{}::{}", choices.name, scenario.id), trial)
         }));
     }
+    trials.extend(bugs::trials(runtime.handle()));
     let conclusion = libtest_mimic::run(&arguments, trials);
     drop(servers);
     // After a failure a blocking call may wait for ever.

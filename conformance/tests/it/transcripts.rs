@@ -1,5 +1,5 @@
-//! `conformance/scenarios.json`: what every scenario does, recorded against the reference server.
-//! The file is compared with what they do now; `PROMPTARIUM_TRANSCRIPTS=new` writes it.
+//! What every scenario does, recorded against the reference server: the transcripts of a release,
+//! and the table of the calls in the tree, which is compared with what they do now.
 
 mod stable;
 
@@ -9,17 +9,13 @@ use std::path::{Path, PathBuf};
 
 use futures::{StreamExt as _, stream};
 use promptarium_conformance::report::{Outcome, Record};
-use promptarium_conformance::trace::{self, Step};
 use promptarium_conformance::{Run, RunOptions, rules, scenarios};
 use serde_json::{Value, json};
 
 use crate::deployed::{Account, chosen, target};
 use crate::embedded::builder;
 use crate::keys::MAIN;
-
-fn file() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios.json")
-}
+use crate::program::folder;
 
 /// A third account, whose things move the ids of each kind into a range of their own, see
 /// [`stable::kind`].
@@ -103,42 +99,38 @@ fn written(records: &[Record]) -> String {
     )
 }
 
-/// What must not differ: the calls with the kinds of checks, whatever their order and number. Who
-/// comes first decides about the checks and the reads of a race, and what else is in the account
-/// about the checks of a list of all.
-fn essence(id: &str, steps: &[Step]) -> BTreeSet<String> {
-    let varies = ["race", "at-once", "existing-data.", "vaults.list."];
-    let has_checks = !varies.iter().any(|part| id.contains(part));
-    let is_race = ["race", "at-once"].iter().any(|part| id.contains(part));
-    let is_fixed = |step: &&Step| !(is_race && step.call.starts_with("GET "));
-    let steps = steps.iter().filter(is_fixed);
-    let lines = steps.flat_map(|step| {
-        let call = format!("{} {}", stable::masked(&step.call), step.by);
-        let checks = step.checks.iter().filter(|_| has_checks);
-        let checks = checks.map(|check| format!("{call}: {}", stable::kind_of_check(check)));
-        checks.chain([call.clone()]).collect::<Vec<_>>()
-    });
-    lines.filter(|line| !line.ends_with("at /pagination/nextCursor")).collect()
+/// The calls that each scenario looks at, as `looks_at` reads them.
+fn calls(records: &[Record]) -> String {
+    let line = |record: &Record| {
+        let steps = stable::steps(&record.steps).into_iter().filter(|step| !step.set_up);
+        let calls: BTreeSet<_> = steps.filter_map(|step| stable::template(&step.call)).collect();
+        let calls: Vec<_> = calls.into_iter().collect();
+        format!("{}\t{}\n", record.id, calls.join("\t"))
+    };
+    records.iter().map(line).collect()
 }
 
+/// Writes the transcripts to the folder of the build, or where `PROMPTARIUM_TRANSCRIPTS` says: a file
+/// of each release. Of the tree is only the table of the calls.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_scenario_does_what_was_recorded() {
+async fn the_calls_that_every_scenario_looks_at_are_in_the_table() {
     let records = now().await;
-    if std::env::var_os("PROMPTARIUM_TRANSCRIPTS").is_some_and(|value| value == "new") {
-        std::fs::write(file(), written(&records)).unwrap();
+    let wanted = std::env::var_os("PROMPTARIUM_TRANSCRIPTS").map(PathBuf::from);
+    let file = wanted.clone().unwrap_or_else(|| folder("transcripts").join("scenarios.json"));
+    std::fs::write(file, written(&records)).unwrap();
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("calls.tsv");
+    let (now, before) = (calls(&records), std::fs::read_to_string(&table).unwrap());
+    if wanted.is_some() {
+        std::fs::write(table, now).unwrap();
         return;
     }
-    let mut differ = Vec::new();
-    for record in &records {
-        let before = essence(record.id, trace::recorded(record.id).unwrap_or_default());
-        let after = essence(record.id, &stable::steps(&record.steps));
-        if before != after {
-            let gone: Vec<_> = before.difference(&after).collect();
-            let new: Vec<_> = after.difference(&before).collect();
-            differ.push(format!("{}:\n  gone {gone:#?}\n  new {new:#?}", record.id));
-        }
-    }
-    let how = "PROMPTARIUM_TRANSCRIPTS=new cargo test -p promptarium-conformance --test it -- \
-               every_scenario_does_what_was_recorded writes the file anew";
+    let varies =
+        |line: &&str| ["race", "at-once", "existing-data."].iter().any(|part| line.contains(part));
+    let lines = |text: &str| -> BTreeSet<String> {
+        text.lines().filter(|line| !varies(line)).map(str::to_owned).collect()
+    };
+    let differ: Vec<_> = lines(&now).symmetric_difference(&lines(&before)).cloned().collect();
+    let how = "PROMPTARIUM_TRANSCRIPTS=scenarios.json cargo test -p promptarium-conformance --test it -- \
+               the_calls_that_every writes the table anew";
     assert!(differ.is_empty(), "{} differ; {how}\n{}", differ.len(), differ.join("\n"));
 }

@@ -10,13 +10,12 @@ use crate::keys::seeds;
 /// Why there is no service.
 pub(crate) type NotStarted = Box<dyn Error + Send + Sync>;
 
-/// Files in memory, everything else in this database or in memory too, and pictures of the built-in
+/// Files in memory, everything else where this flag says or in memory too, and pictures of the built-in
 /// provider.
-pub(crate) fn config(workers: usize, database: Option<String>) -> Result<Config, NotStarted> {
+pub(crate) fn config(workers: usize, place: Option<String>) -> Result<Config, NotStarted> {
     let seeds = seeds().into_iter().map(|seed| format!("--seed-key={seed}"));
-    let database = database.map(|url| format!("--database-url={url}"));
     let webhooks =
         ["--allow-private-webhooks", "--webhook-delays=0,0.1,0.1,0.1"].map(str::to_owned);
     let flags = ["--blob-store=memory:".to_owned(), format!("--workers={workers}")];
-    Ok(Config::of_flags(seeds.chain(database).chain(flags).chain(webhooks))?)
+    Ok(Config::of_flags(seeds.chain(place).chain(flags).chain(webhooks))?)
 }

@@ -37,7 +37,10 @@ impl Program {
         for account in 0..KEYS {
             arguments.push(format!("--seed-key={}=bench-{account}", key_of(account)));
         }
-        arguments.extend(database.map(|url| format!("--database-url={url}")));
+        arguments.push(match database {
+            Some(url) => format!("--database-url={url}"),
+            None => "--data=memory:".to_owned(),
+        });
         Self::start(path, |address| [vec![format!("--listen={address}")], arguments].concat()).await
     }
 

@@ -20,7 +20,7 @@ use super::{Api, HandlerResult, Request};
 use crate::blobs::upload_slot::SlotError;
 use crate::domain::{AssetName, Caller, Media};
 use crate::http::auth::{AuthError, bearer};
-use crate::http::body::{BodyReadError, content_type, exact};
+use crate::http::body::{BodyReadError, check_encoding, content_type, exact};
 use crate::http::error::ApiError;
 use crate::http::headers::sole;
 use crate::http::response::{self, Response};
@@ -83,6 +83,7 @@ pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
     if !given.is_some_and(is_one_of) {
         return Err(BodyReadError::OtherType(declared).into());
     }
+    check_encoding(&parts.headers)?;
     // Spares the bytes of a repeated upload. Concurrent ones are decided by the put.
     if api.blobs.size_of(&name).await?.is_some() {
         return Err(ApiError::SlotUsed);

@@ -2,12 +2,19 @@
 //! gets its final name.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _, Seek as _};
+use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
+use bytes::Bytes;
+use futures::{StreamExt as _, stream};
 use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
 use tempfile::TempPath;
+use tokio::task::spawn_blocking;
+
+use super::{BlobError, Pieces};
+use crate::limits::FOLDER_DOWNLOAD_BYTES;
 
 const TEMP_FOLDER: &str = ".uploads";
 /// The folders of [`AssetName::path`](crate::domain::AssetName::path).
@@ -72,7 +79,41 @@ impl TempFile {
     }
 }
 
+/// A part of a file. Each piece is read on another thread, so small ones would take long.
+pub(super) fn pieces(file: File, part: Range<u64>) -> Pieces {
+    let next = async |(mut file, part): (File, Range<u64>)| {
+        let most = (part.end - part.start).min(FOLDER_DOWNLOAD_BYTES as u64);
+        if most == 0 {
+            return Ok(None);
+        }
+        let start = part.start;
+        let reading = blocking(move || Ok((read(&mut file, start, most)?, file)));
+        let (bytes, file) = reading.await?;
+        if bytes.is_empty() {
+            return Err(BlobError::text("a file has become shorter while it is read"));
+        }
+        let rest = start + bytes.len() as u64..part.end;
+        Ok(Some((bytes, (file, rest))))
+    };
+    stream::try_unfold((file, part), next).boxed()
+}
+
+/// Bytes of a file, at most `most`.
+pub(super) fn read(file: &mut File, start: u64, most: u64) -> io::Result<Bytes> {
+    let mut bytes = Vec::with_capacity(most as usize);
+    file.seek(io::SeekFrom::Start(start))?;
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes.into())
+}
+
 /// Only Unix can open folders.
 fn sync(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}
+
+/// Runs file operations on a thread for blocking work.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, BlobError> + Send + 'static,
+) -> Result<T, BlobError> {
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::from(error).into()))
 }

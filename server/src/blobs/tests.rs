@@ -156,6 +156,18 @@ async fn another_folder_than_the_one_with_the_files_of_the_store_is_refused() {
     open_folder(&folders[1]).check_mark(&store).await.unwrap();
 }
 
+#[tokio::test]
+async fn the_mark_of_a_folder_is_put_as_files_are() {
+    let folder = TempDir::new().unwrap();
+    // The puts of the library need hard links.
+    let blobs = Blobs { store: Arc::new(InMemory::new()), ..open_folder(&folder) };
+    blobs.verify().await.unwrap();
+    let mark = || fs::read(folder.path().join(MARK)).unwrap();
+    let first = mark();
+    blobs.verify().await.unwrap();
+    assert_eq!((first.len(), mark()), (32, first));
+}
+
 #[test]
 fn settings_are_parsed() {
     let s3 = |bucket: &str, prefix: &str| {

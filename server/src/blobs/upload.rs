@@ -5,13 +5,12 @@
 //! complete.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Write};
 
 use bytes::Bytes;
 use object_store::{Error, ObjectStore as _, PutMode};
-use tokio::task::spawn_blocking;
 
-use super::folder::TempFile;
+use super::folder::{self, TempFile, blocking};
 use super::{BlobError, Blobs, Place, in_time, key};
 use crate::domain::AssetName;
 use crate::limits::{BLOBS_TIMEOUT, UPLOAD_BUFFER_BYTES};
@@ -108,19 +107,6 @@ impl Upload {
 
     /// Bytes of the file, at most `most`.
     pub(super) async fn part(&mut self, start: u64, most: u64) -> Result<Bytes, BlobError> {
-        let read = move |file: &mut File| {
-            let mut bytes = Vec::with_capacity(most as usize);
-            file.seek(io::SeekFrom::Start(start))?;
-            file.take(most).read_to_end(&mut bytes)?;
-            Ok(bytes.into())
-        };
-        self.read(read).await
+        self.read(move |file| folder::read(file, start, most)).await
     }
-}
-
-/// Runs file operations on a thread for blocking work.
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, BlobError> + Send + 'static,
-) -> Result<T, BlobError> {
-    spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::from(error).into()))
 }

@@ -4,10 +4,13 @@
 //! another. The database knows the mark of the store with its files, so that no server starts with
 //! another one.
 
+use std::io::Write as _;
+
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode};
 
+use super::folder::{TempFile, blocking};
 use super::{BlobError, Blobs, MARK, Place, in_time, random_id};
 use crate::error_chain::error_chain;
 use crate::limits::product::BLOBS_OPEN_TIMEOUT;
@@ -30,19 +33,29 @@ impl Blobs {
     async fn verify_store(&self) -> Result<(), BlobError> {
         // A store that ignores the condition gets the mark again that it has.
         let mark = self.mark().await.ok().flatten().unwrap_or_else(|| random_id().into());
-        let location = Path::from(MARK);
-        let put = || self.store.put_opts(&location, mark.clone().into(), PutMode::Create.into());
-        let mut outcome = put().await;
-        if outcome.is_ok() {
-            outcome = put().await;
-        }
-        match outcome {
-            Err(Error::AlreadyExists { .. }) => self.mark().await.map(|_| ()),
-            Err(error) => Err(permission("write (s3:PutObject)", error)),
-            Ok(_) => Err(BlobError::text(
+        if self.put_mark(mark.clone()).await? && self.put_mark(mark).await? {
+            return Err(BlobError::text(
                 "it ignores `If-None-Match: *`, without which an upload could replace a file; use \
                  a store with conditional writes",
-            )),
+            ));
+        }
+        self.mark().await.map(drop)
+    }
+
+    /// Puts it as files are put, if there is none; returns whether there was none.
+    async fn put_mark(&self, mark: Bytes) -> Result<bool, BlobError> {
+        if let Some(root) = self.root() {
+            let put = move || {
+                let mut file = TempFile::new(Some(&root))?;
+                file.file.write_all(&mark)?;
+                Ok(file.publish(&root.join(MARK))?)
+            };
+            return blocking(put).await;
+        }
+        let (location, options) = (Path::from(MARK), PutMode::Create.into());
+        match self.store.put_opts(&location, mark.into(), options).await {
+            Err(Error::AlreadyExists { .. }) => Ok(false),
+            put => put.map(|_| true).map_err(|error| permission("write (s3:PutObject)", error)),
         }
     }
 

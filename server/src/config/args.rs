@@ -14,8 +14,8 @@ use super::values::database_url;
 #[cfg(feature = "folder")]
 use super::values::{DataPlace, data_place};
 use super::values::{
-    LogFormat, ProviderKind, address, boolean, delay, integer, log_filter, model_field,
-    model_namespace, seconds, signing_key, vendor,
+    LogFormat, ProviderKind, address, boolean, delay, integer, listen, log_filter, mode,
+    model_field, model_namespace, seconds, signing_key, vendor,
 };
 use crate::blobs::setting::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
@@ -89,9 +89,13 @@ pub(crate) enum CliCommand {
 /// is `PROMPTARIUM_SOME_FLAG`.
 #[derive(Args)]
 pub(crate) struct Settings {
-    /// Address to listen on. Port 0 picks a free port; a port alone listens on 127.0.0.1.
-    #[arg(long, value_name = "HOST:PORT", value_parser = address, default_value = "127.0.0.1:8080")]
+    /// Address to listen on. Port 0 picks a free port; a port alone listens on 127.0.0.1; unix:PATH is a
+    /// Unix socket, for a proxy on the same machine.
+    #[arg(long, value_name = "HOST:PORT", value_parser = listen, default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
+    /// Permissions of a Unix socket.
+    #[arg(long, value_name = "MODE", value_parser = mode, default_value = "660")]
+    pub(crate) listen_mode: u32,
     /// URL under which clients and browsers reach the server, without /api/v1. Its path is a prefix
     /// that a proxy removes. Default: the listener's.
     #[arg(long, value_name = "URL", value_parser = PublicUrl::parse)]
@@ -131,6 +135,9 @@ pub(crate) struct Settings {
     #[cfg(feature = "postgres")]
     #[arg(long, value_name = "auto|off", default_value = "auto")]
     pub(crate) migrate: Migration,
+    /// How long a start waits for a database that is away, frozen or full.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds::<0>)]
+    pub(crate) database_wait: Duration,
     /// Most connections to the database. Default: 16, or pool_max_conns in the URL.
     #[cfg(feature = "postgres")]
     #[arg(long, value_name = "NUMBER", value_parser = integer::<DATABASE_CONNECTIONS_MIN, 10_000>)]

@@ -51,13 +51,31 @@ pub(super) fn boolean(text: &str) -> Result<bool, &'static str> {
     }
 }
 
+/// As [`address`], or unix:PATH.
+pub(super) fn listen(text: &str) -> Result<String, &'static str> {
+    let path = text.strip_prefix("unix:").filter(|path| !path.is_empty());
+    path.map_or_else(|| address(text), |_| Ok(text.to_owned()))
+}
+
 /// HOST:PORT, or a port of this machine. Whether the host exists turns out when the address is bound.
 pub(super) fn address(text: &str) -> Result<String, &'static str> {
     let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
     let bracketed = host.starts_with('[') && host.ends_with(']');
     let valid = port.parse::<u16>().is_ok() && (bracketed || !host.contains(':'));
     let host = if host.is_empty() { "127.0.0.1" } else { host };
-    valid.then(|| format!("{host}:{port}")).ok_or("is not an address; use HOST:PORT or PORT")
+    match valid {
+        true => Ok(format!("{host}:{port}")),
+        false if host.contains(':') => {
+            Err("is not an address; put the IPv6 address in brackets, as in [::1]:8080")
+        }
+        false => Err("is not an address; use HOST:PORT or PORT"),
+    }
+}
+
+/// Permissions of a file as in `chmod`.
+pub(super) fn mode(text: &str) -> Result<u32, &'static str> {
+    let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777);
+    mode.ok_or("is not a mode; use three octal digits, such as 660")
 }
 
 pub(super) fn integer<const MIN: usize, const MAX: usize>(text: &str) -> Result<usize, String> {

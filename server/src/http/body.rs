@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream::{self, Stream, TryStreamExt};
-use http::HeaderMap;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -23,6 +23,9 @@ use crate::quota::{ClientQuota, OverQuota, guarded};
 pub enum BodyReadError {
     #[error("the request needs one header `Content-Type: {0}`")]
     OtherType(&'static str),
+    /// The beginning of it.
+    #[error("the body has `Content-Encoding: {0}`; send it without")]
+    Encoded(String),
     #[error("the body has more than {0} bytes")]
     TooLarge(usize),
     #[error("the body has more than the {0} bytes that were declared")]
@@ -54,6 +57,7 @@ pub(crate) async fn read(
     memory: ClientQuota<'_>,
     BodyKind(of, most): BodyKind,
 ) -> Result<Bytes, BodyReadError> {
+    check_encoding(headers)?;
     let essence = content_type(headers).and_then(|value| value.split(|byte| *byte == b';').next());
     if !essence.is_some_and(|text| text.trim_ascii().eq_ignore_ascii_case(of.as_bytes())) {
         return Err(BodyReadError::OtherType(of));
@@ -122,6 +126,14 @@ pub(crate) fn exact(
         let left = left.checked_sub(bytes.len() as u64).ok_or(BodyReadError::Longer(size))?;
         Ok(Some((bytes, (data, left))))
     }))
+}
+
+/// Bodies are taken as they are.
+pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), BodyReadError> {
+    let mut codings = headers.get_all(CONTENT_ENCODING).iter().map(HeaderValue::as_bytes);
+    let text = |coding: &[u8]| String::from_utf8_lossy(coding).chars().take(40).collect();
+    let other = codings.find(|coding| !coding.eq_ignore_ascii_case(b"identity"));
+    other.map_or(Ok(()), |coding| Err(BodyReadError::Encoded(text(coding))))
 }
 
 pub(crate) fn content_type(headers: &HeaderMap) -> Option<&[u8]> {

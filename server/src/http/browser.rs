@@ -24,8 +24,8 @@ pub struct Site {
     pub(crate) origin: Box<str>,
     /// Path of the public URL, with a slash at its end.
     pub(crate) root: Box<str>,
-    /// Names of the session cookie. Cookies ignore ports, so another server of this host overwrites
-    /// the first one. The second one names the port, and is the one that counts.
+    /// Names of the session cookie. Cookies ignore ports, and `Path` would keep out no other server, so
+    /// one of the same host overwrites the first. The second has port and path, and is the one that counts.
     pub(crate) cookies: [Box<str>; 2],
     pub(crate) cookie_attributes: &'static str,
     /// Whether everything is lost at the stop.
@@ -42,10 +42,12 @@ impl Site {
             _ => ("", "; Path=/; HttpOnly; SameSite=Lax; Max-Age="),
         };
         let cookie = format!("{prefix}promptarium_session");
+        let path = url.path().trim_end_matches('/');
+        let of_path = path.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         Self {
             origin: url.origin().ascii_serialization().into(),
-            root: format!("{}/", url.path().trim_end_matches('/')).into(),
-            cookies: [cookie.as_str().into(), format!("{cookie}_{port}").into()],
+            root: format!("{path}/").into(),
+            cookies: [cookie.as_str().into(), format!("{cookie}_{port}{of_path}").into()],
             cookie_attributes,
             is_in_memory: false,
         }
@@ -168,6 +170,14 @@ mod tests {
         }
         let parts = request(Method::POST, &["origin: https://h"]);
         assert!(self::site("https://h:443/a").check_source(&parts).is_ok());
+    }
+
+    #[test]
+    fn servers_of_one_host_have_a_cookie_each() {
+        let own = |public: &str| site(public).cookies[1].clone();
+        assert_eq!(&*own("https://h/tools/a"), "__Host-promptarium_session_443_tools_a");
+        assert_eq!(&*own("http://h:80/"), "promptarium_session_80");
+        assert_ne!(own("https://h/a/"), own("https://h/b/"));
     }
 
     #[test]

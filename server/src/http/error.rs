@@ -84,6 +84,8 @@ pub(crate) const MODEL_REQUIRED: &str = "is required for images and videos";
 
 /// When a request may be sent again that is refused for load, or whose database cannot be reached.
 const RETRY_AFTER_SECONDS: &str = "2";
+/// The same where somebody has to make space.
+const RETRY_WHEN_FULL_SECONDS: &str = "30";
 
 const NO_VAULT: &str = "names no vault of this account";
 const INTERNAL: &str =
@@ -106,7 +108,7 @@ impl ApiError {
             }
             Self::Auth(_) | Self::Slot(_) => own_text(S::UNAUTHORIZED),
             Self::CrossSite(_) => own_text(S::FORBIDDEN),
-            Self::Body(B::OtherType(_)) => own_text(S::UNSUPPORTED_MEDIA_TYPE),
+            Self::Body(B::OtherType(_) | B::Encoded(_)) => own_text(S::UNSUPPORTED_MEDIA_TYPE),
             Self::Body(B::TooLarge(_) | B::Longer(_)) => own_text(S::PAYLOAD_TOO_LARGE),
             Self::Body(B::TooSlow(_)) => own_text(S::REQUEST_TIMEOUT),
             Self::Body(B::Broken(_)) => Problem::invalid(FieldErrors::of("body", "broke off")),
@@ -144,10 +146,10 @@ impl ApiError {
             Self::OutOfRange(size) => {
                 own_text(S::RANGE_NOT_SATISFIABLE).header(CONTENT_RANGE, &format!("bytes */{size}"))
             }
-            Self::Blobs(error) => Problem::unavailable(match error.is_full() {
-                true => "the storage of files has no space left; nothing was kept",
-                false => "the storage of files does not work at the moment; try again in a while",
-            }),
+            Self::Blobs(error) if error.is_full() => Problem::full("the storage of files"),
+            Self::Blobs(_) => Problem::unavailable(
+                "the storage of files does not work at the moment; try again in a while",
+            ),
             Self::Header(_) | Self::Panic(_) => Problem::new(S::INTERNAL_SERVER_ERROR, INTERNAL),
         }
     }
@@ -210,6 +212,8 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
             "the database did not confirm this in time, so it is not known whether it was carried \
              out; look before you send it again",
         ),
+        StoreError::Full(_) => Problem::full("the database"),
+        StoreError::Busy(over) => Problem::unavailable(over.to_string()),
         StoreError::Unavailable(_) if target.writes => Problem::unavailable(
             "the database cannot be reached or is busy; nothing was carried out, so the request \
              can be sent again",
@@ -245,6 +249,11 @@ impl Problem {
     fn invalid(details: FieldErrors) -> Self {
         let text = details.to_string();
         Self { details, ..Self::new(StatusCode::BAD_REQUEST, text) }
+    }
+
+    fn full(what: &str) -> Self {
+        let text = format!("{what} has no space left; nothing was carried out");
+        Self::unavailable(text).header(RETRY_AFTER, RETRY_WHEN_FULL_SECONDS)
     }
 
     /// A 503 that invites a retry: certainly nothing was carried out.

@@ -16,6 +16,9 @@ pub(crate) const LOG_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long a line is waited for, and the last lines at the end of the program.
 pub(crate) const LOG_WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// Between two attempts of a start at opening its database.
+pub(crate) const DATABASE_WAIT_PAUSE: Duration = Duration::from_secs(3);
+
 // Searches.
 /// When a search stops: its result says where to go on.
 pub(crate) const SEARCH_PROMPTS_MAX: usize = 20_000;

@@ -13,8 +13,8 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
-use super::commands::{Output, execute};
-use super::{EXIT_FAILURE, Failure};
+use super::commands::execute;
+use super::{EXIT_FAILURE, Failure, Output};
 use crate::config::{CliCommand, Config};
 use crate::store::Store;
 

@@ -10,8 +10,7 @@ use serde_json::json;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::Failure;
-use super::commands::{Output, refused};
+use super::{Failure, Output, refused};
 use crate::api::import;
 use crate::blobs::Blobs;
 use crate::config::Config;

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use zip::{ZipArchive, ZipWriter};
 
-use super::Failure;
 use super::archive::options;
-use super::commands::{Output, refused};
+use super::{Failure, Output, refused};
 use crate::config::Config;
 use crate::store::folder::{DATABASE, Folder, copy_database, has_data};
 

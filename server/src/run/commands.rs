@@ -5,37 +5,20 @@ mod accounts;
 #[cfg(feature = "webhooks")]
 mod webhooks;
 
-use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
-use std::{fs, io};
 
-#[cfg(feature = "folder")]
-use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-#[cfg(all(unix, feature = "folder"))]
-use super::admin_socket::Server;
-use super::{EXIT_PRECONDITION, Failure, print};
-#[cfg(feature = "folder")]
-use super::{archive, backup};
-use crate::config::{AccountCommand, AdminCommand, Config, KeyCommand, Settings};
+use super::{Failure, Output, refused};
+use crate::config::{AdminCommand, KeyCommand, Settings};
 use crate::domain::{KeyEntry, NewKey, PublicUrl, Scopes, SecretToken};
 use crate::error_chain::error_chain;
-use crate::program::open_store;
-#[cfg(feature = "folder")]
-use crate::store::folder::has_data;
 use crate::store::{Store, StoreError};
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         format!("the store failed: {}", error_chain(&error)).into()
     }
-}
-
-/// A command that does not fit what exists.
-pub(super) fn refused(problem: impl Into<String>) -> Failure {
-    Failure(EXIT_PRECONDITION, problem.into())
 }
 
 fn no_account(name: &str) -> Failure {
@@ -45,110 +28,6 @@ fn no_account(name: &str) -> Failure {
 /// The JSON fields that the columns of a list show.
 const KEY_COLUMNS: [&str; 7] =
     ["public_id", "account", "name", "scopes", "created_at", "last_used_at", "revoked_at"];
-
-/// The result of a command as text and as JSON.
-pub(super) type Output = (String, Value);
-
-/// Runs a command and prints its result.
-pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCode, Failure> {
-    let (text, json) = match command {
-        #[cfg(feature = "postgres")]
-        AdminCommand::Migrate { distribute } => migrate(config, distribute).await?,
-        #[cfg(feature = "folder")]
-        AdminCommand::Backup { file } => backup::back_up(config, &file)?,
-        #[cfg(feature = "folder")]
-        AdminCommand::Restore { file } => backup::restore(config, &file)?,
-        #[cfg(feature = "folder")]
-        AdminCommand::Account(AccountCommand::Export { name, with_files: Some(file) }) => {
-            let command = AccountCommand::Export { name, with_files: None };
-            let document = Mutex::new(String::new());
-            let emit = async |part: String| {
-                document.lock().push_str(&part);
-                Ok(())
-            };
-            reach(config, AdminCommand::Account(command), String::new(), emit).await?;
-            archive::write(config, &document.into_inner(), &file).await?
-        }
-        command => {
-            let input = match &command {
-                AdminCommand::Account(AccountCommand::Import { file, .. }) => {
-                    import_input(config, file).await?
-                }
-                _ => String::new(),
-            };
-            let emit = async |part: String| {
-                Ok(print(&part).map_err(|error| format!("cannot write to stdout: {error}"))?)
-            };
-            reach(config, command, input, emit).await?
-        }
-    };
-    let result = if config.settings.json { format!("{json}\n") } else { text };
-    // An export has printed its result.
-    if !json.is_null() {
-        print(result).map_err(|error| format!("cannot write to stdout: {error}"))?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Has the running server of the folder carry out a command, or does it here.
-async fn reach(
-    config: &Config,
-    command: AdminCommand,
-    input: String,
-    emit: impl AsyncFn(String) -> Result<(), Failure>,
-) -> Result<Output, Failure> {
-    #[cfg(feature = "folder")]
-    if let Some(folder) = config.data_folder() {
-        #[cfg(unix)]
-        if let Some(server) = Server::of(&folder).await {
-            return server.execute(config.command_line(), input, emit).await;
-        }
-        if !has_data(&folder) {
-            return Err(format!(
-                "{}: there are no data in {}; name the folder of a server, or start one there",
-                config.source("data"),
-                folder.display()
-            )
-            .into());
-        }
-    }
-    let store = open_store(config).await.map_err(|error| error_chain(&*error))?;
-    execute(&store, &config.settings, command, input, emit).await
-}
-
-/// The document of an import, from a file, an archive or, for `-`, standard input.
-async fn import_input(config: &Config, file: &Path) -> Result<String, Failure> {
-    #[cfg(feature = "folder")]
-    if let Some(document) = archive::read(config, file).await? {
-        return Ok(document);
-    }
-    #[cfg(not(feature = "folder"))]
-    let _ = config;
-    let is_file = file != Path::new("-");
-    let document = if is_file { fs::read_to_string(file) } else { io::read_to_string(io::stdin()) };
-    document.map_err(|error| format!("{} cannot be read: {error}", file.display()).into())
-}
-
-#[cfg(feature = "postgres")]
-async fn migrate(config: &Config, distribute: bool) -> Result<Output, Failure> {
-    use crate::program::database_error;
-    use crate::store::postgres::{ConnectError, PostgresStore};
-    let failed = |error: ConnectError| Failure::from(database_error(config, &error).to_string());
-    // The configuration is checked for the command.
-    let Some(url) = &config.settings.database_url else {
-        return Err("no database".to_owned().into());
-    };
-    let applied = PostgresStore::migrate(url).await.map_err(failed)?;
-    let mut text: String = applied.iter().map(|name| format!("applied {name}\n")).collect();
-    let mut json = json!({ "applied": applied });
-    if distribute {
-        let distributed = PostgresStore::distribute(url).await.map_err(failed)?;
-        text.extend(distributed.iter().map(|name| format!("distributed {name}\n")));
-        json["distributed"] = json!(distributed);
-    }
-    let unchanged = text.is_empty().then(|| "the schema is up to date\n".to_owned());
-    Ok((unchanged.unwrap_or(text), json))
-}
 
 /// Carries out a command on a store.
 pub(super) async fn execute(

@@ -21,10 +21,20 @@ pub(super) fn run(config: &Config) -> Result<ExitCode, Failure> {
 
 /// The status of `/readyz`.
 fn status(address: &str) -> io::Result<u16> {
+    #[cfg(unix)]
+    if let Some(path) = address.strip_prefix("unix:") {
+        let stream = std::os::unix::net::UnixStream::connect(path)?;
+        stream.set_read_timeout(Some(HEALTH_TIMEOUT))?;
+        return ask(stream);
+    }
     let address = address.to_socket_addrs()?.next().ok_or(io::ErrorKind::NotFound)?;
-    let mut stream = TcpStream::connect_timeout(&address, HEALTH_TIMEOUT)?;
+    let stream = TcpStream::connect_timeout(&address, HEALTH_TIMEOUT)?;
     stream.set_read_timeout(Some(HEALTH_TIMEOUT))?;
-    write!(stream, "GET /readyz HTTP/1.0\r\nHost: {address}\r\n\r\n")?;
+    ask(stream)
+}
+
+fn ask(mut stream: impl Read + Write) -> io::Result<u16> {
+    write!(stream, "GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n")?;
     let mut head = *b"HTTP/1.1 000";
     stream.read_exact(&mut head)?;
     let status = std::str::from_utf8(&head[9..]).ok().and_then(|status| status.parse().ok());

@@ -27,6 +27,9 @@ pub(super) struct ReadyLine<'a> {
     pub(super) pid: u32,
     #[serde(skip)]
     pub(super) files_in_memory: bool,
+    /// The path of a Unix socket, if that is where it listens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) socket: Option<&'a str>,
 }
 
 impl ReadyLine<'_> {
@@ -61,7 +64,8 @@ impl fmt::Display for ReadyLine<'_> {
             }
         }
         let key = api_key.unwrap_or("$PROMPTARIUM_API_KEY");
-        writeln!(f, "Try:\n  curl -H \"Authorization: Bearer {key}\" {base_url}/vaults")
+        let socket = self.socket.map(|path| format!("--unix-socket {path} ")).unwrap_or_default();
+        writeln!(f, "Try:\n  curl {socket}-H \"Authorization: Bearer {key}\" {base_url}/vaults")
     }
 }
 
@@ -78,6 +82,7 @@ mod tests {
         folder: None,
         pid: 4711,
         files_in_memory: true,
+        socket: None,
     };
 
     #[test]
@@ -100,6 +105,7 @@ mod tests {
             (ReadyLine { files_in_memory: false, ..ready }, ReadyLine { api_key: None, ..READY });
         let place = Some(Path::new("/srv/promptarium"));
         let folder = ReadyLine { store: "folder", folder: place, ..lasting };
+        let local = ReadyLine { socket: Some("/run/p.sock"), ..ready };
         for (ready, text) in [
             (&ready, "postgres; files are in memory and lost at the stop\n"),
             (&ready, "API keys  as before; `key create` adds one\n"),
@@ -111,6 +117,7 @@ mod tests {
             (&lasting, "store     postgres\n"),
             (&folder, "store     folder /srv/promptarium\n"),
             (&memory, "API keys  as seeded\n"),
+            (&local, "curl --unix-socket /run/p.sock -H"),
         ] {
             assert!(ready.to_string().contains(text), "{text} in {ready}");
         }

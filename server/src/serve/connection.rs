@@ -23,9 +23,14 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use parking_lot::Mutex;
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
+#[cfg(not(unix))]
+use tokio::net::{TcpListener as LocalListener, TcpStream as LocalStream};
+#[cfg(unix)]
+use tokio::net::{UnixListener as LocalListener, UnixStream as LocalStream};
 use tokio::sync::watch;
 use tokio::time::{Instant, interval};
+use tokio_util::either::Either;
 
 use self::activity::{ConnectionActivity, IDLE, InFlight, TrackedStream};
 use crate::http::body;
@@ -33,6 +38,10 @@ use crate::http::response::{Response, ResponseBody, ResponseBodyError};
 use crate::limits::CONNECTIONS_MAX;
 use crate::quota::Quota;
 use crate::store::time_budget;
+
+/// Of TCP, or of a Unix socket, whose clients have no address.
+pub(crate) type Listener = Either<TcpListener, LocalListener>;
+pub(crate) type Socket = Either<TcpStream, LocalStream>;
 
 /// Handles the requests of one listener.
 pub trait HttpService: Clone + Send + Sync + 'static {
@@ -95,7 +104,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Serves one connection until it ends, is idle for too long, or stalls. When `drain` closes,
 /// requests in flight are completed and the connection is closed.
 pub(super) async fn serve_connection(
-    stream: TcpStream,
+    stream: Socket,
     peer: IpAddr,
     builder: Arc<auto::Builder<TokioExecutor>>,
     service: impl HttpService,
@@ -104,7 +113,9 @@ pub(super) async fn serve_connection(
     mut drain: watch::Receiver<()>,
 ) {
     // Small responses go out at once. A failure only costs time.
-    let _ = stream.set_nodelay(true);
+    if let Either::Left(tcp) = &stream {
+        let _ = tcp.set_nodelay(true);
+    }
     let activity = Arc::new(Mutex::new(ConnectionActivity::new(unread, peer)));
     let requests = activity.clone();
     let answer = service_fn(move |request: Request<Incoming>| {

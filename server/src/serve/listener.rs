@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +10,15 @@ use std::time::Duration;
 use hyper_util::rt::TokioExecutor;
 use hyper_util::server::conn::auto;
 use parking_lot::Mutex;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
+use tokio_util::either::Either;
 
 use crate::limits;
 use crate::quota::{Permit, Quota};
-use crate::serve::connection::serve_connection;
+pub(crate) use crate::serve::connection::Listener;
+use crate::serve::connection::{Socket, serve_connection};
 
 pub use crate::serve::connection::{HttpService, ListenerLimits};
 
@@ -43,6 +44,8 @@ impl ListenerLimits {
     }
 }
 
+#[cfg(not(unix))]
+pub(crate) use tokio::net::{TcpListener as LocalListener, TcpStream as LocalStream};
 /// What the clients of a listener share.
 #[derive(Clone, Debug)]
 pub struct ListenerQuotas {
@@ -68,7 +71,7 @@ impl Default for ListenerQuotas {
 /// Serves HTTP/1.1 and HTTP/2 (with prior knowledge) until `stop` is ready, then drains: lets
 /// requests in flight end. Returns how many connections were cut because the drain timeout ran out.
 pub async fn serve(
-    listener: TcpListener,
+    listener: Listener,
     service: impl HttpService,
     limits: ListenerLimits,
     quotas: ListenerQuotas,
@@ -121,9 +124,9 @@ pub async fn serve(
 /// Bounds what the kernel takes of a response that is not read, and for how long it keeps that after the
 /// connection was closed. Accepted sockets inherit both. The bytes that are on their way are not
 /// bounded, so a fast download over a long distance stays fast.
-fn bound_unsent_bytes(listener: &TcpListener, limits: &ListenerLimits) {
+fn bound_unsent_bytes(listener: &Listener, limits: &ListenerLimits) {
     #[cfg(target_os = "linux")]
-    {
+    if let Either::Left(listener) = listener {
         let socket = socket2::SockRef::from(listener);
         let set = socket.set_tcp_notsent_lowat(limits::UNSENT_BYTES_MAX);
         let set = set.and_then(|()| socket.set_tcp_user_timeout(Some(limits.write_stall_timeout)));
@@ -149,20 +152,28 @@ fn protocol() -> auto::Builder<TokioExecutor> {
     builder
 }
 
+/// The address of all clients of a Unix socket.
+const NOWHERE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+
 /// The next connection, and its permit unless its address has too many. A failure to accept is
 /// retried, never returned: a server that stops accepting when descriptors run out would not
 /// recover.
-async fn accept(
-    listener: &TcpListener,
-    connections: &Quota,
-) -> (TcpStream, IpAddr, Option<Permit>) {
+async fn accept(listener: &Listener, connections: &Quota) -> (Socket, IpAddr, Option<Permit>) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     loop {
-        match listener.accept().await {
+        let accepted = match listener {
+            Either::Left(tcp) => {
+                tcp.accept().await.map(|(one, peer)| (Either::Left(one), peer.ip()))
+            }
+            Either::Right(local) => {
+                local.accept().await.map(|(one, _)| (Either::Right(one), NOWHERE))
+            }
+        };
+        match accepted {
             Ok((stream, peer)) => {
                 // While there are as many as there may be, the next ones wait in the system's queue.
-                let permit = connections.acquire_share(peer.ip()).await;
-                return (stream, peer.ip(), permit.ok());
+                let permit = connections.acquire_share(peer).await;
+                return (stream, peer, permit.ok());
             }
             // A connection that broke before it was accepted says nothing of the next one.
             Err(error) => match error.kind() {

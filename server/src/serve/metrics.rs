@@ -17,7 +17,6 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use tokio::net::TcpListener;
 
 pub(crate) use self::readings::Readings;
 use crate::api::route::Route;
@@ -26,7 +25,7 @@ use crate::http::error::ApiError;
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response, ResponseBody};
 use crate::quota::OverQuota;
-use crate::serve::listener::{HttpService, ListenerLimits, ListenerQuotas, serve};
+use crate::serve::listener::{HttpService, Listener, ListenerLimits, ListenerQuotas, serve};
 
 const BUCKETS_SECONDS: [f64; 14] =
     [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
@@ -156,7 +155,7 @@ fn refusal(error: &ApiError) -> Option<&'static str> {
     }
 }
 
-pub(crate) async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
+pub(crate) async fn serve_metrics(listener: Listener, metrics: Arc<Metrics>) {
     let limits = ListenerLimits {
         connections_max: 64,
         connections_per_address: Some(0),

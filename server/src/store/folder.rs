@@ -5,6 +5,8 @@
 
 mod file;
 #[cfg(test)]
+mod frozen;
+#[cfg(test)]
 pub(in crate::store) mod tests;
 mod writer;
 

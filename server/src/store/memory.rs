@@ -14,6 +14,7 @@ mod journal;
 mod keys;
 mod prompts;
 mod queue;
+mod rows;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -46,6 +46,7 @@ mod batching;
 mod connect;
 mod db;
 mod distribute;
+mod errors;
 mod import;
 mod job_queue;
 mod jobs;
@@ -71,6 +72,7 @@ mod vaults;
 #[cfg(feature = "webhooks")]
 mod webhooks;
 
+use std::error::Error as _;
 use std::fmt;
 use std::sync::Arc;
 
@@ -127,6 +129,21 @@ pub enum ConnectError {
     Encoding(String),
 }
 
+impl ConnectError {
+    /// Whether it may work in a while.
+    pub(crate) fn is_temporary(&self) -> bool {
+        match self {
+            Self::Unreachable(error) => error.temporary,
+            Self::Silent(error) => error.is_temporary(),
+            Self::Migrate(error) => {
+                let cause = error.source().and_then(|cause| cause.downcast_ref());
+                cause.is_some_and(errors::is_temporary)
+            }
+            Self::Pool(_) | Self::Encoding(_) => false,
+        }
+    }
+}
+
 impl PostgresStore {
     /// Opens the database and brings its schema up to date if `migration` says so.
     ///
@@ -139,10 +156,14 @@ impl PostgresStore {
     ) -> Result<Self, ConnectError> {
         let connector = Connector::new(url);
         migrate_with(&connector, migration).await?;
+        let checked = distribute::check_jit(&connector.connect().await?.client).await;
+        checked.map_err(MigrateError::from)?;
         let db = Arc::new(Db::new(&connector, clock)?);
         // Both kinds of connection: where many servers share few connections, none starts that
         // would have none.
-        db.rows(By::Server, &[(&PING, &[])]).await?;
+        if let Some(problem) = db.clock_problem().await? {
+            tracing::warn!("{problem}");
+        }
         db.rows(By::Server, &[(&PING, &[]), (&PING, &[])]).await?;
         Ok(Self {
             keys: Arc::new(keys::KeyCache::new(KEY_CACHE_SIZE)),

@@ -66,7 +66,7 @@ mod tests {
             cookies("https://h/a"),
             [
                 "__Host-promptarium_session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0",
-                "__Host-promptarium_session_443=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0"
+                "__Host-promptarium_session_443_a=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0"
             ]
         );
         let [_, own] = cookies("http://h:8081");

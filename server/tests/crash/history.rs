@@ -30,19 +30,26 @@ use self::client::{FILTERS, Run};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn walks_beside_writers_in_memory() {
-    run("memory", None, None, 1).await;
+    run("memory", "--data memory:", None, 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn walks_beside_writers_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = format!("--data {}", folder.path().join("data").display());
+    run("folder", &place, None, 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn walks_beside_writers_on_postgres() {
     let database = ScratchDatabase::create().await.unwrap();
-    run("postgres", Some(&database.url()), None, 1).await;
+    run("postgres", &on(&database.url()), None, 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn walks_beside_writers_on_three_replicas() {
     let database = ScratchDatabase::create().await.unwrap();
-    run("three replicas", Some(&database.url()), None, 3).await;
+    run("three replicas", &on(&database.url()), None, 3).await;
 }
 
 /// On the database that `PROMPTARIUM_HISTORY_DATABASE_URL` names, if it names one.
@@ -50,7 +57,7 @@ async fn walks_beside_writers_on_three_replicas() {
 async fn walks_beside_writers_on_a_named_database() {
     if let Ok(url) = std::env::var("PROMPTARIUM_HISTORY_DATABASE_URL") {
         let blob_store = std::env::var("PROMPTARIUM_HISTORY_BLOB_STORE").ok();
-        run("named database", Some(&url), blob_store, 3).await;
+        run("named database", &on(&url), blob_store, 3).await;
     }
 }
 
@@ -64,8 +71,12 @@ fn random() -> StdRng {
     StdRng::seed_from_u64(rand::random())
 }
 
-async fn run(name: &str, database: Option<&str>, blob_store: Option<String>, replicas: usize) {
-    let run = Arc::new(Run::start(database, blob_store, replicas).await);
+fn on(database: &str) -> String {
+    format!("--database-url {database}")
+}
+
+async fn run(name: &str, place: &str, blob_store: Option<String>, replicas: usize) {
+    let run = Arc::new(Run::start(place, blob_store, replicas).await);
     let seconds = setting("SECONDS", 2);
     // Each filter has a reader that begins with it.
     let (writers, readers) = (setting("WRITERS", 8).max(1), setting("READERS", 20).max(FILTERS));

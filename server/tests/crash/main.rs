@@ -24,6 +24,7 @@ mod check;
 mod client;
 mod state;
 
+mod folder;
 mod history;
 mod outage;
 mod rounds;

@@ -207,7 +207,7 @@ impl Deployment {
 }
 
 /// Creates the vault for outputs, and reads the initial state.
-async fn create_account(server: &Server, key: String, number: usize) -> Account {
+pub(crate) async fn create_account(server: &Server, key: String, number: usize) -> Account {
     let body = json!({ "name": "Outputs", "visibility": "unlisted" });
     let jobs_vault = id_of(&server.call(&key, "POST", "/vaults", body).await.data());
     let mut account = Account { key, number, jobs_vault, ..Account::default() };

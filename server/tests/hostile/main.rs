@@ -94,7 +94,7 @@ fn test(attack: &Attack, store: &str) {
     let mut report = Report::default();
     for _ in 0..rounds {
         report.add(runtime.block_on(async {
-            let target = Target::start(store == "postgres", settings).await;
+            let target = Target::start(store, settings).await;
             run(&target).await;
             target.end().await
         }));
@@ -113,6 +113,7 @@ fn main() {
     let trials = [
         ("memory", &ON_CONNECTIONS_AND_FILES[..]),
         ("memory", &ON_THE_STORE[..]),
+        ("folder", &ON_THE_STORE[..]),
         ("postgres", on_postgres),
         ("postgres", &ON_THE_STORE[..]),
     ];

@@ -31,9 +31,11 @@ pub(crate) struct Target {
 
 impl Target {
     /// Returns once the good client knows how long a generation takes without an attack.
-    pub(crate) async fn start(on_postgres: bool, settings: &str) -> Self {
-        let database =
-            if on_postgres { Some(ScratchDatabase::create().await.unwrap()) } else { None };
+    pub(crate) async fn start(store: &str, settings: &str) -> Self {
+        let database = match store {
+            "postgres" => Some(ScratchDatabase::create().await.unwrap()),
+            _ => None,
+        };
         let blobs = TempDir::new().unwrap();
         // Nobody reads the log, which would block the server once the pipe is full.
         let mut arguments = format!(
@@ -43,6 +45,9 @@ impl Target {
         );
         if let Some(database) = &database {
             arguments += &format!(" --database-url={}", database.url());
+        }
+        if store == "folder" {
+            arguments += &format!(" --data={}", blobs.path().join("data").display());
         }
         if !settings.contains(IN_MEMORY) {
             arguments += &format!(" --blob-store={}", folder_store(&blobs));

@@ -115,10 +115,11 @@ async fn missing_and_duplicate_names_exit_with_1() {
 }
 
 #[tokio::test]
-async fn an_unreachable_database_exits_with_2() {
+async fn an_unreachable_database_exits_with_3() {
     let unreachable = "postgres://user:s3cret@127.0.0.1:1/name";
     for arguments in ["account list", "migrate", "--listen 127.0.0.1:0"] {
-        let line = failure(unreachable, arguments, 2).await;
+        let arguments = format!("{arguments} --database-wait 0");
+        let line = failure(unreachable, &arguments, 3).await;
         assert!(line.contains("PROMPTARIUM_DATABASE_URL") && !line.contains("s3cret"), "{line}");
     }
 }

@@ -7,6 +7,10 @@ use futures::future::join_all;
 use promptarium_server::store::AdminStore as _;
 use promptarium_server::test_support::{DatabaseUrl, Migration, PostgresStore, ScratchDatabase};
 use promptarium_server::{Clock, EmbeddedServer};
+use tokio::io::{AsyncBufReadExt as _, BufReader, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+use url::Url;
 
 use crate::support::client::{Connection, call};
 use crate::support::program::{Running, program, refusal, signal};
@@ -82,6 +86,30 @@ async fn a_start_that_waits_for_migrations_ends_at_a_signal_and_accepts_no_conne
             other.execute(&cancel, &[]).await.unwrap();
         }
     }
+}
+
+#[tokio::test]
+async fn a_start_waits_for_its_database() {
+    let database = ScratchDatabase::create().await.unwrap();
+    let (mut url, address) = (Url::parse(&database.url()).unwrap(), free_address());
+    let server = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap());
+    url.set_port(Some(address.rsplit_once(':').unwrap().1.parse().unwrap())).unwrap();
+    let flags = format!("--listen=127.0.0.1:0 --json --blob-store=memory: --database-url {url}");
+    let mut starting = program(&flags).spawn().unwrap();
+    let mut log = BufReader::new(starting.stderr.take().unwrap()).lines();
+    let waits = |line: &str| line.contains(r#""waiting for the database""#);
+    while !waits(&log.next_line().await.unwrap().expect("a start that waits")) {}
+    // It comes back.
+    let listener = TcpListener::bind(&address).await.unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let mut server = TcpStream::connect(&server).await.unwrap();
+            tokio::spawn(async move { copy_bidirectional(&mut client, &mut server).await });
+        }
+    });
+    let mut ready = BufReader::new(starting.stdout.take().unwrap()).lines();
+    let line = timeout(TIMEOUT, ready.next_line()).await.expect("a start in time").unwrap();
+    assert!(line.unwrap().contains(r#""store":"postgres""#));
 }
 
 #[tokio::test]

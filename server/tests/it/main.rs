@@ -25,6 +25,8 @@ mod connections;
 mod dashboard;
 mod docs;
 mod embedded;
+#[cfg(unix)]
+mod folder;
 mod generations;
 mod http;
 mod metrics;

@@ -55,6 +55,7 @@ async fn requests_and_generations_are_counted() {
     has(durations, &["_count{", r#"operation="getPrompt""#], " 2");
     has(durations, &["_bucket{", r#"operation="getPrompt""#, r#"le="+Inf""#], " 2");
     let lines = [
+        "promptarium_files_available 1",
         r#"promptarium_generations_submitted_total{outcome="accepted"} 2"#,
         r#"promptarium_generations_submitted_total{outcome="refused"} 1"#,
         r#"promptarium_generations_submitted_total{outcome="unknown"} 0"#,

@@ -120,6 +120,14 @@ async fn pooling_by_session_works() {
 }
 
 #[tokio::test]
+async fn options_of_the_url_are_refused_with_another_way() {
+    if let Some(mut pooler) = PgBouncer::start("session").await {
+        pooler.url += "?options=-csearch_path%3Dx";
+        pooler.assert_refused(&["startup parameter", "leave `options` out", "ALTER ROLE"]).await;
+    }
+}
+
+#[tokio::test]
 async fn pooling_by_transaction_works_or_the_start_names_the_setting() {
     let Some(pooler) = PgBouncer::start("transaction").await else { return };
     if maps_statements().await {

@@ -1,14 +1,18 @@
 //! The program from outside: ready line, log, signals and exit codes.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixStream;
 use tokio::time::{sleep, timeout};
 
 use crate::support::PROMPT;
-use crate::support::client::{Connection, call, get, head};
-use crate::support::program::{Running, output, program};
+use crate::support::client::{Connection, call, get, get_request, head};
+use crate::support::program::{Running, output, program, refusal};
 
 const SETTLED: Duration = Duration::from_millis(200);
 
@@ -124,7 +128,7 @@ async fn during_the_drain_delay_it_is_not_ready_and_a_second_signal_but_sighup_e
 #[tokio::test]
 async fn a_listener_for_other_machines_without_a_public_url_is_warned_about() {
     for (more, warned) in [("", true), ("--public-url=https://example.com", false)] {
-        let listen = format!("--listen=0.0.0.0:0 --json --drain-delay=0 {more}");
+        let listen = format!("--listen=0.0.0.0:0 --json --data=memory: --drain-delay=0 {more}");
         let server = Running::of(program(&listen)).await;
         let address = format!("\"address\":\"{}/\"", server.root());
         let log = server.stop().await.stderr;
@@ -149,4 +153,32 @@ async fn the_log_line_and_the_response_name_the_trace_of_a_request() {
         assert_eq!(event["trace_id"].as_str(), (header == right).then_some(TRACE), "{header}");
         assert_eq!(span.is_some(), header == right, "{header}");
     }
+}
+
+/// Also where a killed server has left its file.
+#[tokio::test]
+async fn a_unix_socket_has_a_mode_and_belongs_to_one_server_until_its_end() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("p.sock");
+    let listen = format!("--listen unix:{}", path.display());
+    let start = async || Running::of(program(&format!("{listen} --listen-mode 600 --json"))).await;
+    let killed = start().await;
+    killed.signal("KILL").await;
+    killed.end().await;
+    assert!(path.exists());
+
+    let server = start().await;
+    assert_eq!(server.ready["socket"], path.to_str().unwrap());
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let mut stream = UnixStream::connect(&path).await.unwrap();
+    let request = get_request("/healthz").replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut response = String::new();
+    stream.read_to_string(&mut response).await.unwrap();
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+    assert_eq!(output(program(&format!("health {listen}"))).await.code, Some(0));
+    let text = refusal(program(&listen), 2).await;
+    assert!(text.contains("is already in use"), "{text}");
+    assert_eq!(server.stop().await.code, Some(0));
+    assert!(!path.exists());
 }

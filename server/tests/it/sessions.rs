@@ -10,7 +10,7 @@ use crate::support::browser::{
     with_clock,
 };
 use crate::support::client::Connection;
-use crate::support::program::Running;
+use crate::support::program::{Running, output, program};
 
 #[tokio::test]
 async fn a_code_sets_a_cookie_bound_to_the_host_until_its_session_signs_out() {
@@ -99,11 +99,13 @@ async fn a_wrong_sign_in_is_refused_and_sets_no_cookie() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn the_ready_line_and_a_signal_give_links_that_sign_in() {
-    let mut server = Running::start("").await;
+async fn the_ready_line_and_a_command_give_links_that_sign_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = format!("--data {}", folder.path().join("data").display());
+    let server = Running::start(&place).await;
     let first = server.ready["sign_in_url"].as_str().unwrap().to_owned();
-    server.signal("USR1").await;
-    let second = server.line().await["sign_in_url"].as_str().unwrap().to_owned();
+    let second = output(program(&format!("sign-in default --json {place}"))).await.json();
+    let second = second["link"].as_str().unwrap().to_owned();
     assert_ne!(first, second);
     let codes = [&first, &second].map(|link| {
         let (page, code) = link.split_once('#').unwrap();

@@ -13,6 +13,8 @@ use crate::gateway::Judge;
 pub(crate) enum Backend {
     /// One server that keeps everything in memory, over HTTP/2 by prior knowledge.
     Memory,
+    /// One server that keeps everything in a folder, in the same way.
+    Folder,
     /// One server on a database, over TLS with an authority of its own, and HTTP/2 by agreement in
     /// the handshake.
     Postgres,
@@ -30,7 +32,7 @@ pub(crate) struct Backends {
 }
 
 impl Backend {
-    const ALL: [Self; 3] = [Self::Memory, Self::Postgres, Self::Replicas];
+    const ALL: [Self; 4] = [Self::Memory, Self::Folder, Self::Postgres, Self::Replicas];
 
     /// All that the tests start themselves, or the one that the environment names.
     pub(crate) fn chosen() -> Vec<Self> {
@@ -43,6 +45,7 @@ impl Backend {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",
+            Self::Folder => "folder",
             Self::Postgres => "postgres",
             Self::Replicas => "replicas",
             Self::Deployed => "deployed",
@@ -51,7 +54,7 @@ impl Backend {
 
     /// Whether the scenario can run: bytes on a socket are of HTTP/1.1.
     pub(crate) fn takes(self, scenario: &Scenario) -> bool {
-        self != Self::Memory || !scenario.id.starts_with("raw.")
+        !matches!(self, Self::Memory | Self::Folder) || !scenario.id.starts_with("raw.")
     }
 }
 

@@ -10,6 +10,7 @@ use promptarium_server::EmbeddedServer;
 use promptarium_server::test_support::{Blobs, PublicUrl, ScratchDatabase, serve, start};
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
+use tokio_util::either::Either;
 
 use crate::backends::Backend;
 use crate::balancer::{self, Changes};
@@ -40,10 +41,16 @@ impl Deployment {
     pub(crate) async fn start(backend: Backend, judge: Judge) -> Result<Self, NotStarted> {
         let (config, link, stop) = match backend {
             Backend::Memory => watched(None, None, judge, || ()).await?,
+            Backend::Folder => {
+                let folder = tempfile::tempdir()?;
+                let place = format!("--data={}", folder.path().display());
+                watched(Some(place), None, judge, || drop(folder)).await?
+            }
             Backend::Postgres => {
                 let database = ScratchDatabase::create().await?;
                 let socket = tls::Socket::bind(&["h2", "http/1.1"]).await?;
-                watched(Some(database.url()), Some(socket), judge, || drop(database)).await?
+                let place = format!("--database-url={}", database.url());
+                watched(Some(place), Some(socket), judge, || drop(database)).await?
             }
             Backend::Replicas => replicas().await?,
             Backend::Deployed => deployed()?,
@@ -59,9 +66,9 @@ impl Deployment {
     }
 }
 
-/// One service whose answers are judged on their way out, behind TLS or over HTTP/2 alone.
+/// One service, with the flag that says where its data are, whose answers are judged on their way out, behind TLS or over HTTP/2 alone.
 async fn watched(
-    database: Option<String>,
+    place: Option<String>,
     socket: Option<tls::Socket>,
     judge: Judge,
     at_last: impl FnOnce() + Send + 'static,
@@ -73,7 +80,7 @@ async fn watched(
         None => PublicUrl::of_listener(address),
     };
     let base_url = public.base_url();
-    let (service, _) = start(config(WORKERS, database)?, public).await?;
+    let (service, _) = start(&config(WORKERS, place)?, &public).await?;
     let mut config = keys::target(&base_url)?;
     let link = service.sign_in.make().await?.ok_or("no sign-in link")?;
     match &socket {
@@ -83,7 +90,7 @@ async fn watched(
     let gateway = Gateway { app: Arc::clone(&service.app), judge };
     let serving = tokio::spawn(async move {
         let (limits, quotas) = Default::default();
-        serve(listener, gateway, limits, quotas, std::future::pending()).await;
+        serve(Either::Left(listener), gateway, limits, quotas, std::future::pending()).await;
     });
     let proxy = socket.map(|socket| socket.forward_to(address));
     let stop = async move {

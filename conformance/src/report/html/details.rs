@@ -2,15 +2,16 @@
 
 use maud::{Markup, html};
 
-use super::super::text::{counts, curl, escape_control_chars, seconds, without_links};
+use super::super::plain::{curl, escape_control_chars, seconds, without_links};
+use super::super::text::counts;
 use super::super::{Outcome, Record, Report, Totals};
 use super::{command, mark};
 
 /// A section with its heading; nothing if there is nothing to show in it.
-fn section<T>(title: &str, shown: &[T], each: impl Fn(&T) -> Markup) -> Markup {
+fn section<T>(id: &str, title: &str, shown: &[T], each: impl Fn(&T) -> Markup) -> Markup {
     html! {
         @if !shown.is_empty() {
-            section {
+            section id=(id) {
                 h2 { (title) }
                 @for one in shown { (each(one)) }
             }
@@ -20,12 +21,17 @@ fn section<T>(title: &str, shown: &[T], each: impl Fn(&T) -> Markup) -> Markup {
 
 /// One example of each cause open, the other scenarios folded.
 pub(super) fn causes(report: &Report) -> Markup {
-    section("Causes of failures", &report.causes(), |cause| {
+    section("causes", "Causes of failures", &report.causes(), |cause| {
         html! {
             h3 { (escape_control_chars(&cause.to_string())) }
             @if let Some((example, others)) = cause.records.split_first() {
                 (failure(example))
-                @for record in others { (folded(record)) }
+                @if !others.is_empty() {
+                    details {
+                        summary { (others.len()) " more" }
+                        @for record in others { (folded(record)) }
+                    }
+                }
             }
         }
     })
@@ -42,12 +48,12 @@ fn folded(record: &Record) -> Markup {
 
 pub(super) fn known(report: &Report) -> Markup {
     let known: Vec<_> = report.with(&[Outcome::Known]).collect();
-    section("Known failures", &known, |record| folded(record))
+    section("known", "Known failures", &known, |record| folded(record))
 }
 
 /// By reason, since one missing key skips many.
 pub(super) fn skipped(report: &Report) -> Markup {
-    section("Skipped", &report.skips(), |(reason, records)| {
+    section("skipped", "Skipped", &report.skips(), |(reason, records)| {
         html! {
             details {
                 summary { (escape_control_chars(reason)) " " span.quiet { (records.len()) } }
@@ -59,7 +65,7 @@ pub(super) fn skipped(report: &Report) -> Markup {
 
 pub(super) fn all(report: &Report) -> Markup {
     html! {
-        section.all {
+        section.all id="all" {
             h2 { "All scenarios" }
             p.filter hidden {
                 label { "Filter " input type="search" placeholder="id, title, rule or outcome"; }

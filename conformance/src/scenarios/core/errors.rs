@@ -9,7 +9,13 @@ pub const ALL: &[Scenario] = &[
     scenario! { "errors.shape.keys" ["ER-01", "ER-02", "EN-03"] |case| each_refusal(case, keys),
         "Every error is a JSON object with data, a text in error and an object in details" },
     scenario! { reads "errors.path-id.refused" ["PR-30", "ER-08"] odd_id,
-        "A path id that is no integer of 64 bits is 400 or 404" },
+        "A path id that is no integer of 64 bits, or too large for any id, is 400 or 404" },
+    scenario! { "errors.path-id.spellings" ["PR-30", "ER-08"] spellings,
+        "A path id that only some languages read as an integer is 400 or 404" },
+    scenario! { "errors.unknown.in-the-envelope" ["EN-03"] unknown,
+        "Unknown paths and methods below the root are answered in the envelope" },
+    scenario! { "errors.body.broken" ["EN-03", "ER-02"] broken,
+        "A body that is no JSON is refused with 4xx in the envelope, by every endpoint with a body" },
     scenario! { "envelope.success.empty-list" ["EN-05", "VC-04"] empty_list,
         "On success data is an array also for a list without entries" },
     scenario! { "envelope.error.data-null" ["EN-06"] |case| each_refusal(case, error_data),
@@ -46,7 +52,14 @@ pub async fn paths(case: &Case) -> Result<(Ids, Vec<Endpoint>)> {
 }
 
 async fn odd_id(case: Case) -> Result {
-    for id in ["abc", "1.5", "99999999999999999999999999"] {
+    for id in [
+        "abc",
+        "1.5",
+        "9007199254740993",
+        "9223372036854775807",
+        "9223372036854775808",
+        "99999999999999999999999999",
+    ] {
         for path in ["/prompts/{}", "/vaults/{}", "/vaults/{}/prompts"] {
             let reply = case.wire().get(&path.replace("{}", id)).await?;
             let got = format!("status {}", reply.status_code());
@@ -55,6 +68,72 @@ async fn odd_id(case: Case) -> Result {
         }
     }
     Ok(())
+}
+
+async fn spellings(case: Case) -> Result {
+    let (prompt, vault) = (case.prompt().await?, case.vault().await?);
+    let member = &vault.filled::<1>().await?[0];
+    let ids =
+        [("/prompts/{}", prompt.id), ("/vaults/{}", vault.id), ("/vaults/{}/prompts", vault.id)];
+    for (path, id) in ids {
+        let (text, wide) = (id.to_string(), char::from_u32(0xff10).unwrap_or('0'));
+        let wide: String = text
+            .bytes()
+            .map(|digit| char::from_u32(wide as u32 + u32::from(digit - b'0')).unwrap_or(wide))
+            .collect();
+        let (start, end) = text.split_at(1);
+        for spelled in [
+            format!("{text}abc"),
+            format!("{start}_{end}_"),
+            format!("{start}_{end}"),
+            format!("0x{id:x}"),
+            format!("{text}e0"),
+            format!("{text},1"),
+            wide,
+        ] {
+            // With one digit nothing is between its digits.
+            if end.is_empty() && spelled.contains('_') {
+                continue;
+            }
+            let reply = case.wire().get(&path.replace("{}", &spelled)).await?;
+            let refused = matches!(reply.status_code(), 400 | 404);
+            let got = format!("status {}", reply.status_code());
+            reply.ensure(refused, format!("400 or 404 for the id {spelled}"), got)?;
+        }
+    }
+    let removed = case.wire().delete(&format!("{}abc", member.path())).await?;
+    removed.is_client_error("a membership with letters behind its id")?;
+    vault.expect_size(1).await
+}
+
+/// «Every response is a JSON object with the keys data and error.»
+async fn unknown(case: Case) -> Result {
+    for (method, path) in [
+        (Method::GET, "/nothing"),
+        (Method::GET, "/prompts/1/nothing"),
+        (Method::POST, "/nothing"),
+        (Method::PUT, "/prompts"),
+        (Method::PATCH, "/vaults"),
+        (Method::PUT, "/generations"),
+        (Method::PUT, "/uploads/images"),
+    ] {
+        let reply = case.wire().call(method, path).send().await?;
+        // Another address may be named, and a method may work that is not documented (S-61).
+        if !(300..400).contains(&reply.status_code()) {
+            let body = reply.json()?;
+            let both = body.get("data").is_some() && body.get("error").is_some();
+            reply.ensure(both, "a JSON object with the keys data and error", body)?;
+        }
+    }
+    Ok(())
+}
+
+async fn broken(case: Case) -> Result {
+    let endpoints = with_body(&case).await?.into_iter().chain(endpoints::beyond(&case));
+    let endpoints: Vec<_> = endpoints.filter(|endpoint| endpoint.body.is_some()).collect();
+    let bodies: [&[u8]; 5] =
+        [br#"{"title":"#, b"{'title':'a'}", br#"{"title":"a",}"#, b"title=a", b"\xff\xfe{}"];
+    each_body(&case, &endpoints, &bodies, |_, reply| keys(reply.status_in(400..=499)?)).await
 }
 
 async fn empty_list(case: Case) -> Result {

@@ -5,9 +5,11 @@
 
 use url::Url;
 
-use super::job::{Job, Outputs, body_for_a_vault, own_id, send, status, taken_by_model};
-use crate::scenarios::core::uploads::uploaded_urls;
 use crate::scenarios::prelude::*;
+use crate::scenarios::shared::job::{
+    Job, Outputs, body_for_a_vault, own_id, send, status, taken_by_model,
+};
+use crate::scenarios::shared::slot::uploaded_urls;
 
 #[rustfmt::skip]
 pub const ALL: &[Scenario] = &[

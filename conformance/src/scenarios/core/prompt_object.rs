@@ -20,6 +20,8 @@ pub const ALL: &[Scenario] = &[
     scenario! { "prompts.object.no-input" ["PR-12"]
         |case| hides(case, &["modelId", "aspectRatio", "vaultId", "imageUrl", "referenceMediaUrls"]),
         "A prompt object does not show the fields that are input only" },
+    scenario! { "prompts.texts.exact" ["PR-02", "PR-19"] exact_texts,
+        "Any text of a prompt or a vault is stored exactly or refused, without a server error" },
     scenario! { "prompts.updated-at.changes" ["PR-10"] changes,
         "An update changes updatedAt" },
 ];
@@ -77,6 +79,55 @@ async fn title_and_text(case: Case) -> Result {
         let (prompt, created) = case.prompt_with(json!({ "title": title, "prompt": text })).await?;
         for reply in [created, prompt.read().await?] {
             reply.equals("/data/title", title)?.equals("/data/prompt", text)?;
+        }
+    }
+    Ok(())
+}
+
+/// Texts that programs trip over, as they stand in JSON.
+const ODD_TEXTS: [&str; 18] = [
+    r"\u0000",
+    r"a\u0000b",
+    r"\ud800",
+    r"a\udc00b",
+    r"\u202eabc",
+    r"a\u2028b",
+    r"a\r\nb\tc",
+    r"a\u007fb",
+    r"x\u0085y",
+    "👩\u{200d}👧",
+    "%00 %s %n",
+    "<b>a&amp;b</b>",
+    "' OR 1=1 --",
+    "{{name}} ${x} #{y}",
+    r"\\u0000 \\n",
+    "1e400",
+    "null",
+    r"a\ufeffb",
+];
+
+async fn exact_texts(case: Case) -> Result {
+    for (path, fields) in
+        [("/prompts", ["title", "prompt", "platform"]), ("/vaults", ["name", "description", "x"])]
+    {
+        for text in ODD_TEXTS {
+            let own = case.name("odd");
+            // A vault may need a name of its own (S-17).
+            let fields = fields.map(|field| match field {
+                "x" => r#""visibility":"private""#.to_owned(),
+                _ => format!("\"{field}\":\"{text} {own}\""),
+            });
+            let body = format!("{{{}}}", fields.join(","));
+            let reply = case.wire().post_written(path, body.clone()).await?;
+            if !reply.is_success() {
+                reply.is_client_error(format!("the text {text}"))?;
+                continue;
+            }
+            let sent: Value = serde_json::from_str(&body).unwrap_or_default();
+            let read = case.wire().get(&format!("{path}/{}", reply.integer("/data/id")?)).await?;
+            for (field, value) in sent.as_object().into_iter().flatten() {
+                read.equals(&format!("/data/{field}"), value.clone())?;
+            }
         }
     }
     Ok(())

@@ -2,11 +2,11 @@
 //! once; a storage may close the connection while it receives too many bytes (S-43). Then the image
 //! at its address (S-45), also as the image of a prompt.
 
-use super::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
-use super::uploads::{Slot, uploaded_urls};
-use crate::scenarios::core::auth::main_bearer;
 use crate::scenarios::core::prompt_create::create_and_update;
 use crate::scenarios::prelude::*;
+use crate::scenarios::shared::credentials::main_bearer;
+use crate::scenarios::shared::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
+use crate::scenarios::shared::slot::{Slot, uploaded_urls};
 
 #[rustfmt::skip]
 pub const ALL: &[Scenario] = &[
@@ -189,7 +189,7 @@ pub async fn uploaded(case: &Case) -> Result<Slot> {
 async fn live(case: Case) -> Result {
     for (content_type, bytes) in of_all_types() {
         let slot = Slot::used(&case, content_type, &bytes).await?;
-        check::with_context(content_type, slot.is_live().await)?;
+        check::with_context(content_type, slot.shows_whole(&bytes).await)?;
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ pub const ALL: &[Scenario] = &[
     scenario! { "vaults.count.after-taking-out" ["VA-10"] after_taking_out,
         "promptCount is correct, in the vault and in the list, after each way of removing prompts" },
     scenario! { "vaults.slug.url-safe" ["VA-04"] url_safe,
-        "A slug is never empty and always safe in a URL; different names have different slugs" },
+        "A slug is never empty and always safe in a URL" },
     scenario! { "vaults.create.answer" ["VA-16"] answer,
         "A create answers 201 with the vault object that is then at its address" },
     scenario! { "vaults.create.refused-makes-nothing" ["VA-20"] refused_makes_nothing,
@@ -122,15 +122,13 @@ async fn url_safe(case: Case) -> Result {
         unique_word().bytes().map(|b| char::from(b"!?*.;,"[usize::from(b) % 6])).collect();
     let names = ["plain", "a b", "Öl 漢字", "50% off", "a/b?c#d", "<\"&'>", "😀 e\u{301}"];
     let names = names.map(|name| format!("{name} {}", unique_word()));
-    let mut slugs = Vec::new();
     for name in names.into_iter().chain([marks]) {
         let (_, created) = case.vault_with(json!({ "name": name })).await?;
         let slug = created.string("/data/slug")?;
         let what = format!("a slug of the name {} that is safe in a URL", json_text(&name));
         created.ensure(!slug.is_empty() && is_url_safe(slug), what, json_text(&slug))?;
-        slugs.push(slug.to_owned());
     }
-    check::distinct("slugs", slugs)
+    Ok(())
 }
 
 /// Whether it is one segment of a path by RFC 3986.

@@ -2,8 +2,8 @@
 
 use super::request::{Correct, Request};
 use super::table::Field;
-use crate::scenarios::core::job::taken_by_model;
 use crate::scenarios::prelude::*;
+use crate::scenarios::shared::job::taken_by_model;
 
 pub fn shown(field: &Field, value: &str) -> String {
     format!("{} {}", field.name, value.chars().take(80).collect::<String>())
@@ -12,7 +12,11 @@ pub fn shown(field: &Field, value: &str) -> String {
 /// Each value is refused with 400, and nothing changes.
 pub async fn all_refused(call: &Correct, field: &Field, values: &[String]) -> Result {
     for value in values {
-        call.with(&[(field.name, value)]).await?.is_bad_request(shown(field, value))?;
+        // Beside all that a right one would need: nothing else is at fault.
+        let beside = beside(call, field, value);
+        let beside = beside.iter().map(|(name, value)| (*name, value.as_str()));
+        let changed: Vec<_> = [(field.name, &**value)].into_iter().chain(beside).collect();
+        call.with(&changed).await?.is_bad_request(shown(field, value))?;
     }
     call.changed_nothing().await
 }
@@ -62,8 +66,11 @@ fn beside(call: &Correct, field: &Field, value: &str) -> Option<(&'static str, S
         (Request::CreateVault, _) if field.name != "name" => {
             Some(("name", json!(call.case.name("vault")).to_string()))
         }
-        (_, r#""image""#) => Some(("modelId", json!(call.case.image_model()).to_string())),
         (_, r#""video""#) => Some(("modelId", json!(call.case.video_model()).to_string())),
+        (Request::CreatePrompt | Request::UpdatePrompt, _) if field.name == "promptType" => {
+            Some(("modelId", json!(call.case.image_model()).to_string()))
+        }
+        (_, r#""image""#) => Some(("modelId", json!(call.case.image_model()).to_string())),
         _ => None,
     }
 }

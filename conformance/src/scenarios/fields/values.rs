@@ -2,8 +2,8 @@
 
 use super::request::{Correct, Request};
 use super::table::{Field, Kind};
-use crate::scenarios::core::uploads::uploaded_urls;
 use crate::scenarios::prelude::*;
+use crate::scenarios::shared::slot::uploaded_urls;
 
 /// Letters of one to four bytes, and a mix. Each is one code point and one grapheme, so that
 /// servers that count either agree; bytes and UTF-16 units are no characters.
@@ -67,6 +67,19 @@ pub async fn of_size(call: &Correct, field: &Field, size: i64) -> Result<Vec<Str
     Ok(vec![value.to_string()])
 }
 
+/// A list of so many entries that are one and the same: whoever counts different ones takes it.
+pub fn repeated(call: &Correct, field: &Field, count: usize) -> Option<String> {
+    let entry = match field.kind {
+        Kind::Ids(..) => call.value(field.name).trim_matches(['[', ']']).to_owned(),
+        Kind::Uris(_) => json!(URI).to_string(),
+        _ => return None,
+    };
+    Some(format!("[{}]", vec![entry; count].join(",")))
+}
+
+/// What some languages read as an integer and JSON and HTTP do not.
+const SPELLINGS: &str = r#""1_0" "0x10" "5abc" "1e1" "１０" "1,0""#;
+
 /// Values of other types; `null` has a scenario of its own.
 pub fn of_other_types(call: &Correct, field: &Field) -> Vec<String> {
     let values = match field.kind {
@@ -88,6 +101,9 @@ pub fn of_other_types(call: &Correct, field: &Field) -> Vec<String> {
     // In a query, digits are an integer.
     let is_body = field.request.has_body();
     match field.kind {
+        Kind::Id | Kind::Integer(..) if !is_body => {
+            values.extend(SPELLINGS.split(' ').map(str::to_owned));
+        }
         Kind::Id | Kind::PositiveId | Kind::Integer(..) if is_body => {
             values.push(json!(if own.is_empty() { "1" } else { own }).to_string());
         }
@@ -108,6 +124,7 @@ pub fn below(least: i64) -> Vec<String> {
 
 pub fn above(most: i64) -> Vec<String> {
     let near = [most + 1, most + 1000, 1 << 31, (1 << 32) + 1].map(|value| value.to_string());
-    let far = ["9223372036854775807", "9223372036854775808", "18446744073709551617"];
+    let far =
+        ["9007199254740993", "9223372036854775807", "9223372036854775808", "18446744073709551617"];
     near.into_iter().chain(far.map(str::to_owned)).collect()
 }

@@ -1,5 +1,6 @@
 //! The places of ids: each id in the path of an endpoint, and each field of a request that is one.
 
+use std::fmt::Display;
 use std::sync::LazyLock;
 
 use strum::AsRefStr;
@@ -37,6 +38,9 @@ pub struct Place {
     /// The rule of the endpoint, where one states more than the rules of all paths.
     pub rule: Option<&'static str>,
 }
+
+/// Stands in a path for the id that is tried.
+const MARK: i64 = i64::MIN + 7;
 
 /// The parameters of paths.
 const PARAMETERS: [(&str, Kind); 3] =
@@ -105,22 +109,25 @@ impl Place {
     }
 
     /// The call with the caller's own ids in all other places.
-    pub async fn call(&self, case: &Case, own: &Ids, id: i64) -> Result<ApiResponse> {
+    pub async fn call(&self, case: &Case, own: &Ids, id: impl Display) -> Result<ApiResponse> {
+        // It may be larger than any id.
+        let number: Value = serde_json::from_str(&id.to_string()).unwrap_or_default();
         let ids = match (self.place, self.kind) {
-            (Where::Path, Kind::Prompt) => Ids { prompt: id, ..*own },
-            (Where::Path, Kind::Vault) => Ids { vault: id, ..*own },
+            (Where::Path, Kind::Prompt) => Ids { prompt: MARK, ..*own },
+            (Where::Path, Kind::Vault) => Ids { vault: MARK, ..*own },
             (Where::Path, Kind::Membership) => {
-                Ids { membership: id, removable_membership: id, ..*own }
+                Ids { membership: MARK, removable_membership: MARK, ..*own }
             }
             (Where::Body | Where::Query, _) => *own,
         };
         let mut call = self.endpoint.call(case, &ids);
+        call.path = call.path.replace(&MARK.to_string(), &id.to_string());
         match (self.place, &mut call.body) {
             (Where::Query, _) => call.path += &format!("?{}={id}", self.field),
             (Where::Body, Some(body)) if self.field == "promptIds" => {
-                body[self.field] = json!([id]);
+                body[self.field] = json!([number]);
             }
-            (Where::Body, Some(body)) => body[self.field] = json!(id),
+            (Where::Body, Some(body)) => body[self.field] = number,
             _ => {}
         }
         call.send(&case.wire()).await

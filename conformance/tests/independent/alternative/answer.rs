@@ -16,7 +16,7 @@ pub(super) type Outcome = Result<Answer, Refusal>;
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    data: Value,
+    pub(super) data: Value,
     page: Option<Option<String>>,
 }
 
@@ -75,6 +75,7 @@ impl Answer {
             body["details"] = json!({});
             body["meta"] = json!({ "server": "Gegenstück", "warnings": [] });
         }
+        super::slips::success(choices, &mut body);
         body
     }
 }
@@ -85,11 +86,11 @@ impl Refusal {
     }
 
     /// The body.
-    pub(super) fn envelope(self, choices: &Choices) -> Value {
+    pub(super) fn envelope(mut self, choices: &Choices) -> (u16, Value) {
         let text = choices.wire.words.unwrap_or(self.text);
         let mut body = json!({ "data": null, "error": text, "details": {} });
         if choices.wire.details {
-            body["details"] = self.details;
+            body["details"] = self.details.take();
         }
         if choices.wire.extras {
             body["pagination"] = json!({});
@@ -98,7 +99,8 @@ impl Refusal {
             let warnings = [[json!("error"), json!(self.status), json!(count)]];
             body["meta"] = json!({ "server": "Gegenstück", "warnings": warnings });
         }
-        body
+        super::slips::refusal(choices, &mut self.status, &mut body);
+        (self.status, body)
     }
 }
 

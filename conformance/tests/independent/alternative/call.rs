@@ -42,11 +42,62 @@ impl Call {
         if !choices.keys.lenient_methods && !is_known(choices, &request.path) {
             return Err(not_found());
         }
-        let value =
-            request.authorization.as_deref().and_then(|value| value.strip_prefix("Bearer "));
+        let sent = request.authorization.as_deref();
+        let value = sent.and_then(|value| match choices.bug {
+            "auth.any-case" if value.to_lowercase().starts_with("bearer ") => Some(&value[7..]),
+            "auth.no-space" => value.strip_prefix("Bearer").map(str::trim_start),
+            "auth.no-scheme" => Some(value.strip_prefix("Bearer ").unwrap_or(value)),
+            "auth.any-scheme" => value.split(' ').next_back(),
+            "auth.colon" => Some(value.trim_start_matches("Bearer").trim_start_matches([':', ' '])),
+            "auth.quotes" => value.trim_matches('"').strip_prefix("Bearer "),
+            _ => value.strip_prefix("Bearer "),
+        });
+        let in_query = request.query.split('&').find_map(|pair| pair.strip_prefix("api_key="));
+        let value = value.or_else(|| in_query.filter(|_| choices.bug("auth.in-query")));
+        let reads = choices.bug("auth.open-reads") && request.method == Method::GET;
+        let value = value.or_else(|| reads.then_some(&*keys.main));
+        let open = choices.bug("auth.open-uploads") && request.path.contains("/uploads");
+        let value = value.or_else(|| open.then_some(&*keys.main));
         let key = value.ok_or_else(|| no_entry("No key"))?;
         let key = if choices.keys.trimmed { key.trim_matches(' ') } else { key };
         let (account, has_scope) = match key {
+            _ if choices.bug("auth.key-beginning")
+                && key.len() > 8
+                && keys.main.starts_with(key) =>
+            {
+                (0, true)
+            }
+            _ if choices.bug("auth.last-character")
+                && key.len() + 1 == keys.main.len()
+                && keys.main.starts_with(key) =>
+            {
+                (0, true)
+            }
+            _ if choices.bug("auth.key-and-more") && key.starts_with(&*keys.main) => (0, true),
+            _ if choices.bug("auth.key-any-case") && key.eq_ignore_ascii_case(&keys.main) => {
+                (0, true)
+            }
+            _ if choices.bug("auth.public-id")
+                && key.rsplit_once('_').map(|one| one.0)
+                    == keys.main.rsplit_once('_').map(|one| one.0) =>
+            {
+                (0, true)
+            }
+            _ if choices.bug("auth.secret-alone")
+                && key.rsplit('_').next() == keys.main.rsplit('_').next() =>
+            {
+                (0, true)
+            }
+            _ if choices.bug("auth.form-only") && key.contains("_live_") => (0, true),
+            _ if choices.bug("auth.revoked-reads")
+                && key == keys.revoked
+                && request.method == Method::GET =>
+            {
+                (0, true)
+            }
+            _ if choices.bug("auth.revoked-taken") && key == keys.revoked => (0, true),
+            _ if choices.bug("auth.empty-key") && key.is_empty() => (0, true),
+            _ if choices.bug("auth.one-account") && key == keys.other => (0, true),
             _ if key.is_empty() => return Err(no_entry("Empty key")),
             _ if key == keys.revoked => return Err(no_entry("Revoked key")),
             _ if key == keys.main => (0, true),
@@ -64,10 +115,25 @@ impl Call {
 
     /// Creating, updating and deleting prompts and vaults, generations, uploads.
     pub(super) fn may_write(&self) -> Result<(), Refusal> {
-        if self.has_scope { Ok(()) } else { Err(no_entry("No scope")) }
+        let path = self.request.path.strip_prefix(self.choices.root).unwrap_or_default();
+        let ignored = match self.choices.bug {
+            "scope.prompts-ignored" => path.starts_with("/prompts"),
+            "scope.deletes-ignored" => self.request.method == Method::DELETE,
+            "scope.updates-ignored" => self.request.method == Method::PATCH,
+            "scope.vaults-ignored" => path.starts_with("/vaults") && !path.ends_with("/fork"),
+            "scope.fork-ignored" => path.ends_with("/fork"),
+            "scope.generations-ignored" => path == "/generations",
+            "scope.uploads-ignored" => path == "/uploads/images",
+            _ => false,
+        };
+        if self.has_scope || ignored {
+            return Ok(());
+        }
+        let status = if self.choices.bug("scope.403") { 403 } else { 401 };
+        if status == 403 { Err(refused(403, "No scope")) } else { Err(no_entry("No scope")) }
     }
 
-    /// Save, fork, and what changes the contents of a vault.
+    /// Save, and what changes the contents of a vault.
     pub(super) fn may_arrange(&self) -> Result<(), Refusal> {
         if self.choices.keys.contents_need_scope { self.may_write() } else { Ok(()) }
     }
@@ -115,6 +181,9 @@ impl Call {
             ("POST", ["generations"]) => jobs::create(store, self),
             ("GET", ["generations", id, "status"]) => jobs::status(store, self, id),
             ("POST", ["uploads", "images"]) => uploads::create(store, self),
+            ("POST", ["api-keys"]) if self.choices.bug("keys.made-with-a-key") => {
+                Ok(Answer::created(json!({ "id": 1, "key": "studio_live_9_0123456789abcdef" })))
+            }
             ("POST", ["api-keys"]) => Err(refused(self.choices.statuses.keys, "Not with a key")),
             (_, ["prompts", prompt, rest @ ..]) => {
                 self.prompt(store, method, self.id("promptId", prompt)?, rest)
@@ -186,6 +255,46 @@ impl Call {
             400 => bad(field, "no integer"),
             _ => refused(status, "No integer"),
         };
-        segment.parse().map_err(|_| refusal())
+        let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
+        let read = match self.choices.bug {
+            "id.beginning" => digits(segment).parse(),
+            "id.underscores" => segment.replace('_', "").parse(),
+            "id.any-digits" => {
+                let wide =
+                    |c: char| char::from_u32(u32::from(c).wrapping_sub(0xff10 - 0x30)).unwrap_or(c);
+                segment
+                    .chars()
+                    .map(|c| if c > '\u{ff0f}' { wide(c) } else { c })
+                    .collect::<String>()
+                    .parse()
+            }
+            "id.hexadecimal" => match segment.strip_prefix("0x") {
+                Some(digits) => i64::from_str_radix(digits, 16),
+                None => segment.parse(),
+            },
+            "id.exponent" => segment.trim_end_matches("e0").parse(),
+            "id.float" => {
+                segment.parse::<f64>().map_or_else(|_| segment.parse(), |float| Ok(float as i64))
+            }
+            _ => segment.parse(),
+        };
+        match read {
+            Err(_) if self.choices.bug("id.word-500") => {
+                Err(refused(500, "invalid input syntax for type bigint"))
+            }
+            Err(_)
+                if self.choices.bug("id.large-500")
+                    && segment.bytes().all(|b| b.is_ascii_digit()) =>
+            {
+                Err(refused(500, "value is out of range"))
+            }
+            Ok(id) if self.choices.bug("id.53-bits-500") && id > 1 << 53 => {
+                Err(refused(500, "unsafe integer"))
+            }
+            Ok(id) if self.choices.bug("id.31-bits-500") && id > 1 << 53 => {
+                Err(refused(500, "integer out of range"))
+            }
+            read => read.map_err(|_| refusal()),
+        }
     }
 }

@@ -39,6 +39,8 @@ choices! {
     {
         /// What its scenarios are called by.
         name: &'static str = "verbose", "minimal", "tolerant";
+        /// The bug that it has; none if it is empty.
+        bug: &'static str = "", "", "";
         /// The root that the accounts' addresses are below.
         root: &'static str = "/tenants/7/api/v1", "/api/v1", "/eu/api/v1";
         /// S-12: the namespace that a prompt's `modelId` has to be in.
@@ -82,13 +84,13 @@ choices! {
         /// S-74: the words of every error.
         words: Option<&'static str> = None, Some("Nein"), None;
         /// S-62: every n-th request is answered 429.
-        busy_every: Option<u64> = None, Some(41), None;
+        busy_every: Option<u64> = None, Some(211), None;
     }
     /// Who may do what.
     keys: Keys {
         /// S-50: reading needs some scope.
         reads_need_scope: bool = true, false, false;
-        /// S-51: save, fork and the contents of vaults need `prompts:write`.
+        /// S-51: save and the contents of vaults need `prompts:write`.
         contents_need_scope: bool = false, true, true;
         /// S-52: spaces around a key are passed over.
         trimmed: bool = true, false, false;
@@ -290,3 +292,42 @@ pub(crate) const NESTED: Choices = Choices {
     jobs: Jobs { nested_state: true, in_one_prompt: true, ..MINIMAL_IMAGES.jobs },
     ..MINIMAL_IMAGES
 };
+
+/// Without a peculiarity: what bugs are put into.
+pub(crate) const PLAIN: Choices = Choices {
+    name: "plain",
+    skips: &[],
+    foreign_things: 12,
+    wire: Wire {
+        hangs_up: false,
+        more_headers: false,
+        words: None,
+        busy_every: None,
+        ..MINIMAL.wire
+    },
+    keys: Keys { body_first: false, ..MINIMAL.keys },
+    records: Records {
+        whole_seconds: false,
+        late_general: false,
+        vaults_max: None,
+        forks_differ: false,
+        ..TOLERANT.records
+    },
+    moves: Moves { deletes_together: false, ..MINIMAL.moves },
+    jobs: Jobs { known_models_only: true, ..TOLERANT.jobs },
+    files: Files { hangs_up: false, any_type: false, ..MINIMAL.files },
+    statuses: Statuses { no_job: 404, foreign_job: 404, ..TOLERANT.statuses },
+    ..TOLERANT
+};
+
+impl Choices {
+    /// Whether the server has this bug.
+    pub(super) fn bug(&self, name: &str) -> bool {
+        self.bug == name
+    }
+
+    /// [`PLAIN`] with a bug. It lives as long as the program.
+    pub(crate) fn with_bug(bug: &'static str) -> &'static Self {
+        Box::leak(Box::new(Self { bug, ..PLAIN }))
+    }
+}

@@ -14,6 +14,37 @@ pub(super) fn list(store: &mut Store, call: &Call, vault: i64) -> Outcome {
     call.may_read()?;
     let mut held: Vec<_> = store.memberships.iter().filter(|held| held.vault == vault).collect();
     held.sort_by_key(|held| place(call.choices, held));
+    let count = |held: &&Membership| i64::try_from(held.added.count).unwrap_or(0);
+    match call.choices.bug {
+        "contents.oldest-first" => held.sort_by_key(|held| (held.pinned.is_none(), count(held))),
+        "contents.pins-in-place" => held.sort_by_key(|held| -count(held)),
+        "contents.pins-last" => held.sort_by_key(|held| (held.pinned.is_some(), -count(held))),
+        "contents.pins-by-adding" => held.sort_by_key(|held| (held.pinned.is_none(), -count(held))),
+        "contents.by-prompt-id" => held.sort_by_key(|held| (held.pinned.is_none(), held.prompt)),
+        "contents.by-title" => held.sort_by_key(|held| {
+            let title = store
+                .prompts
+                .iter()
+                .find(|prompt| prompt.id == held.prompt)
+                .map(|prompt| prompt.title.clone());
+            (held.pinned.is_none(), title)
+        }),
+        "contents.by-update" => held.sort_by_key(|held| {
+            let updated = store
+                .prompts
+                .iter()
+                .find(|prompt| prompt.id == held.prompt)
+                .map_or(0, |prompt| prompt.updated);
+            (held.pinned.is_none(), -updated)
+        }),
+        "contents.by-creation" => held.sort_by_key(|held| {
+            let created = store.prompts.iter().position(|prompt| prompt.id == held.prompt);
+            (held.pinned.is_none(), std::cmp::Reverse(created))
+        }),
+        "contents.twenty" => held.truncate(20),
+        "contents.without-pinned" => held.retain(|held| held.pinned.is_none()),
+        _ => {}
+    }
     let held = held.into_iter().filter_map(|held| show::member(store, held));
     Ok(Answer::ok(held.collect()))
 }
@@ -36,13 +67,30 @@ fn place(choices: &Choices, held: &Membership) -> (bool, i64, i64) {
 pub(super) fn add(store: &mut Store, call: &Call, vault: i64) -> Outcome {
     let moves = &call.choices.moves;
     let fields = call.fields("promptIds", Call::may_arrange)?;
-    let ids = fields.integers("promptIds", 50)?.ok_or_else(|| bad("promptIds", "missing"))?;
+    let mut ids = fields.integers("promptIds", 50)?.ok_or_else(|| bad("promptIds", "missing"))?;
+    let asked = ids.len();
+    match call.choices.bug {
+        "add.absent-ignored" => {
+            ids.retain(|id| store.prompts.iter().any(|prompt| prompt.id == *id))
+        }
+        "add.foreign-ignored" => ids.retain(|id| {
+            store.prompts.iter().any(|prompt| prompt.id == *id && prompt.owner == call.account)
+        }),
+        "add.first-only" => ids.truncate(1),
+        "add.at-most-ten" => ids.truncate(10),
+        "add.removes-elsewhere" => store.memberships.retain(|held| !ids.contains(&held.prompt)),
+        "add.replaces-all" => store.memberships.retain(|held| held.vault != vault),
+        _ => {}
+    }
     store.vault(call.account, vault)?;
     store.open_vault(call.account, vault)?;
     call.after_all(Call::may_arrange)?;
     let owner = |id| store.prompts.iter().find(|prompt| prompt.id == id).map(|found| found.owner);
     let owners: Vec<_> = ids.iter().map(|id| owner(*id)).collect();
-    let good = owners.iter().take_while(|owner| **owner == Some(call.account)).count();
+    let anybody = call.choices.bug("add.owner-not-asked");
+    let is_good =
+        |owner: &&Option<usize>| **owner == Some(call.account) || anybody && owner.is_some();
+    let good = owners.iter().take_while(is_good).count();
     let statuses = &call.choices.statuses;
     let fault = match owners.get(good) {
         Some(Some(_)) => Some(refused(statuses.foreign, "Not your prompt")),
@@ -66,7 +114,11 @@ pub(super) fn add(store: &mut Store, call: &Call, vault: i64) -> Outcome {
         return Err(fault);
     }
     let count = store.memberships.iter().filter(|held| held.vault == vault).count();
-    let mut data = json!({ "added": ids.len(), "vaultId": vault, "promptCount": count });
+    let added = if call.choices.bug("add.counts-all") { count } else { asked.max(ids.len()) };
+    let mut data = json!({ "added": added, "vaultId": vault, "promptCount": count });
+    if call.choices.bug("add.count-of-added") {
+        data["promptCount"] = json!(ids.len());
+    }
     if call.choices.wire.extras {
         data["promptIds"] = json!(ids);
     }
@@ -84,6 +136,19 @@ pub(super) fn remove(store: &mut Store, call: &Call, vault: i64, id: i64) -> Out
     }
     if !store.went_meanwhile(call, id) {
         let prompt = member(store, call, vault, id)?.prompt;
+        match call.choices.bug {
+            "remove.everywhere" => store.memberships.retain(|held| held.prompt != prompt),
+            "remove.deletes-prompt" => store.prompts.retain(|each| each.id != prompt),
+            "remove.deletes-orphans"
+                if store.memberships.iter().filter(|held| held.prompt == prompt).count() == 1 =>
+            {
+                store.prompts.retain(|each| each.id != prompt);
+            }
+            "remove.not-done" => return Ok(Answer::ok(data)),
+            "remove.all-of-vault" => store.memberships.retain(|held| held.vault != vault),
+            "remove.drops-platform" => store.prompt(call.account, prompt)?.platform = None,
+            _ => {}
+        }
         store.memberships.retain(|held| held.id != id);
         store.touch(vault, prompt);
         store.goes(call, id);
@@ -107,7 +172,46 @@ pub(super) fn relocate(store: &mut Store, call: &Call, vault: i64, id: i64) -> O
     if there.is_some() && call.choices.moves.refuses_again {
         return Err(refused(call.choices.statuses.there_already, "Already there"));
     }
-    if target != vault || repeats {
+    match call.choices.bug {
+        "move.out-of-all" => store.memberships.retain(|held| held.prompt != prompt),
+        "move.not-in-target" => {
+            store.memberships.retain(|held| held.id != id);
+            return Ok(Answer::ok(
+                json!({ "promptId": prompt, "sourceVaultId": vault, "targetVaultId": target, "vaultPromptId": store.new_id() }),
+            ));
+        }
+        "move.keeps-id" => {
+            if let Some(held) = store.memberships.iter_mut().find(|held| held.id == id) {
+                held.vault = target;
+            }
+            return Ok(Answer::ok(
+                json!({ "promptId": prompt, "sourceVaultId": vault, "targetVaultId": target, "vaultPromptId": id }),
+            ));
+        }
+        "move.new-prompt" => {
+            let copy = super::store::Prompt {
+                id: store.new_id(),
+                ..store.prompt(call.account, prompt)?.clone()
+            };
+            let new = copy.id;
+            store.prompts.push(copy);
+            store.memberships.retain(|held| held.id != id);
+            let member = store.enter(target, new);
+            return Ok(Answer::ok(
+                json!({ "promptId": new, "sourceVaultId": vault, "targetVaultId": target, "vaultPromptId": member }),
+            ));
+        }
+        "move.drops-platform" => store.prompt(call.account, prompt)?.platform = None,
+        "move.moves-all" => {
+            for held in
+                store.memberships.iter_mut().filter(|held| held.vault == vault && held.id != id)
+            {
+                held.vault = target;
+            }
+        }
+        _ => {}
+    }
+    if (target != vault || repeats) && !call.choices.bug("move.copies") {
         store.memberships.retain(|held| held.id != id);
     }
     let new = there.unwrap_or_else(|| store.enter(target, prompt));
@@ -133,6 +237,44 @@ pub(super) fn pin(store: &mut Store, call: &Call, vault: i64, id: i64, pinned: b
     call.may_arrange()?;
     let held = member(store, call, vault, id)?;
     let prompt = held.prompt;
+    let is_pinned = held.pinned.is_some();
+    match call.choices.bug {
+        "pin.again-409" if pinned && is_pinned => return Err(refused(409, "Pinned already")),
+        "pin.again-404" if !pinned && !is_pinned => return Err(refused(404, "Not pinned")),
+        "pin.again-400" if !pinned && !is_pinned => return Err(refused(400, "Not pinned")),
+        "pin.toggles" if pinned && is_pinned => member(store, call, vault, id)?.pinned = None,
+        "pin.again-is-new" if pinned && is_pinned => {
+            let stamp = store.stamp();
+            member(store, call, vault, id)?.pinned = Some(stamp);
+        }
+        "pin.of-the-prompt" => {
+            let stamp = store.stamp();
+            for held in store.memberships.iter_mut().filter(|held| held.prompt == prompt) {
+                held.pinned = pinned.then_some(stamp);
+            }
+        }
+        "pin.one-in-a-vault" => {
+            for held in store.memberships.iter_mut().filter(|held| held.vault == vault) {
+                held.pinned = None;
+            }
+        }
+        "pin.not-done" => {
+            return Ok(Answer::ok(json!({ "vaultPromptId": id, "isPinned": pinned })));
+        }
+        "pin.unpin-clears-all" if !pinned => {
+            for held in store.memberships.iter_mut().filter(|held| held.vault == vault) {
+                held.pinned = None;
+            }
+        }
+        "pin.unpin-to-the-top" if !pinned && is_pinned => {
+            let stamp = store.stamp();
+            let held = member(store, call, vault, id)?;
+            (held.pinned, held.added) = (None, stamp);
+        }
+        "pin.drops-platform" => store.prompt(call.account, prompt)?.platform = None,
+        _ => {}
+    }
+    let held = member(store, call, vault, id)?;
     if held.pinned.is_some() != pinned {
         let stamp = store.stamp();
         member(store, call, vault, id)?.pinned = pinned.then_some(stamp);
@@ -155,6 +297,13 @@ fn member<'a>(
     store.vault(call.account, vault)?;
     store.open_vault(call.account, vault)?;
     let none = || refused(call.choices.statuses.no_member, "No such membership");
+    let is_it = |held: &&Membership| {
+        held.id == id
+            || call.choices.bug("member.found-by-prompt")
+                && held.prompt == id
+                && held.vault == vault
+    };
+    let id = store.memberships.iter().find(is_it).ok_or_else(none)?.id;
     let held = store.memberships.iter().find(|held| held.id == id).ok_or_else(none)?;
     let elsewhere = held.vault;
     store.vault(call.account, elsewhere).map_err(|_| none())?;

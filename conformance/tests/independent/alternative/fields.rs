@@ -16,6 +16,24 @@ pub(super) struct Fields {
     fields: Map<String, Value>,
     bodies: &'static Bodies,
     namespace: &'static str,
+    bug: &'static str,
+    request: &'static str,
+}
+
+/// The request as bugs in its fields are called.
+fn name_of(request: &ApiRequest) -> &'static str {
+    let path = request.path.split("/v1/").nth(1).unwrap_or_default();
+    match (request.method.as_str(), path.split('/').collect::<Vec<_>>().as_slice()) {
+        ("POST", ["prompts"]) => "create-prompt",
+        (_, ["prompts", _]) => "update-prompt",
+        (_, ["prompts", ..]) => "save-prompt",
+        ("POST", ["vaults"]) => "create-vault",
+        (_, ["vaults", _]) => "update-vault",
+        (_, ["vaults", _, _]) => "add-prompts",
+        (_, ["vaults", ..]) => "move-prompt",
+        (_, ["generations"]) => "generate",
+        _ => "request-slot",
+    }
 }
 
 impl Fields {
@@ -26,12 +44,22 @@ impl Fields {
         known: &str,
     ) -> Result<Self, Refusal> {
         let (bodies, namespace) = (&choices.bodies, choices.namespace);
+        let (bug, name) = (choices.bug, name_of(request));
         let lenient = bodies.known_fields_only;
         if !lenient && request.content_type != "application/json" {
             return Err(refused(choices.statuses.no_json, "No JSON"));
         }
         if lenient && request.body.trim_ascii().is_empty() {
-            return Ok(Self { fields: Map::new(), bodies, namespace });
+            return Ok(Self { fields: Map::new(), bodies, namespace, bug, request: name });
+        }
+        if choices.bug("body.broken-500") && serde_json::from_slice::<Value>(&request.body).is_err()
+        {
+            return Err(refused(500, "Unexpected token in JSON"));
+        }
+        if choices.bug("body.broken-is-empty")
+            && serde_json::from_slice::<Value>(&request.body).is_err()
+        {
+            return Ok(Self { fields: Map::new(), bodies, namespace, bug, request: name });
         }
         let Ok(Value::Object(fields)) = serde_json::from_slice(&request.body) else {
             return Err(refused(choices.statuses.unreadable, "No JSON object"));
@@ -41,7 +69,7 @@ impl Fields {
         }
         match fields.keys().find(|field| !known.split(' ').any(|name| name == *field)) {
             Some(field) if lenient => Err(bad(field, "unknown")),
-            _ => Ok(Self { fields, bodies, namespace }),
+            _ => Ok(Self { fields, bodies, namespace, bug, request: name }),
         }
     }
 
@@ -73,14 +101,24 @@ impl Fields {
         }
     }
 
+    /// Whether the request has this bug in this field.
+    fn slip(&self, field: &str, what: &str) -> bool {
+        let rest = self.bug.strip_prefix(self.request).and_then(|rest| rest.strip_prefix('.'));
+        rest.and_then(|rest| rest.split_once('.')) == Some((field, what))
+    }
+
     fn value(&self, field: &str) -> Option<&Value> {
-        self.fields.get(field)
+        let value = self.fields.get(field)?;
+        if value.is_null() && self.slip(field, "null-absent") { None } else { Some(value) }
     }
 
     /// A text of at least one character.
     pub(super) fn text(&self, field: &str, max: usize) -> Result<Option<String>, Refusal> {
         match self.any_text(field, max)? {
-            Some(text) if text.is_empty() => Err(bad(field, "empty")),
+            Some(text) if text.is_empty() && !self.slip(field, "empty-taken") => {
+                Err(bad(field, "empty"))
+            }
+            None if self.slip(field, "missing-taken") => Ok(Some("Untitled".to_owned())),
             text => Ok(text),
         }
     }
@@ -90,7 +128,24 @@ impl Fields {
         let Some(value) = self.value(field) else {
             return Ok(None);
         };
+        if self.slip(field, "number-taken") && !value.is_string() && !value.is_null() {
+            return Ok(Some(value.to_string()));
+        }
         let text = value.as_str().ok_or_else(|| bad(field, "no string"))?;
+        if self.slip(field, "cut") {
+            return Ok(Some(text.chars().take(max).collect()));
+        }
+        let max = match () {
+            () if self.slip(field, "one-more") => max + 1,
+            () if self.slip(field, "one-less") => max - 1,
+            () if self.slip(field, "unlimited") => usize::MAX,
+            () => max,
+        };
+        if self.slip(field, "bytes") && text.len() > max
+            || self.slip(field, "utf16") && text.encode_utf16().count() > max
+        {
+            return Err(bad(field, "too long"));
+        }
         let (text, length) = match self.bodies.trimmed {
             true => (text.trim(), text.trim().chars().count()),
             false => (text, text.chars().filter(|char| !goes_with_the_last(*char)).count()),
@@ -120,6 +175,7 @@ impl Fields {
     pub(super) fn object(&self, field: &str) -> Result<(), Refusal> {
         match self.value(field) {
             None | Some(Value::Object(_)) => Ok(()),
+            Some(_) if self.slip(field, "any-taken") => Ok(()),
             Some(_) => Err(bad(field, "no object")),
         }
     }
@@ -129,7 +185,26 @@ impl Fields {
         let Some(value) = self.value(field) else {
             return Ok(None);
         };
-        self.whole(value).map(Some).ok_or_else(|| bad(field, "no integer"))
+        let taken = match value {
+            Value::String(text) if self.slip(field, "text-taken") => text.parse().ok(),
+            Value::Bool(is) if self.slip(field, "bool-taken") => Some(i64::from(*is)),
+            Value::Number(number) if self.slip(field, "float-cut") => {
+                number.as_f64().map(|float| float as i64)
+            }
+            Value::Array(list) if self.slip(field, "list-taken") => {
+                list.first().and_then(Value::as_i64)
+            }
+            value => self.whole(value),
+        };
+        let most = if field == "batchCount" { 4 } else { 10_485_760 };
+        let taken = match taken {
+            Some(number) if self.slip(field, "clamped") => Some(number.clamp(1, most)),
+            Some(number) if self.slip(field, "32-bits") => Some(i64::from(number as i32)),
+            Some(number) if number == most && self.slip(field, "last-refused") => None,
+            Some(0) if self.slip(field, "zero-taken") => Some(1),
+            taken => taken,
+        };
+        taken.map(Some).ok_or_else(|| bad(field, "no integer"))
     }
 
     /// An array of 1 to `max` integers, each one once.
@@ -137,15 +212,41 @@ impl Fields {
         let Some(value) = self.value(field) else {
             return Ok(None);
         };
-        let entries = value.as_array().ok_or_else(|| bad(field, "no array"))?;
-        let integers: Option<Vec<_>> = entries.iter().map(|entry| self.whole(entry)).collect();
+        let one = [value.clone()];
+        let list = value.as_array().map(Vec::as_slice);
+        let list = list.or_else(|| self.slip(field, "single-taken").then_some(&one[..]));
+        let entries = list.ok_or_else(|| bad(field, "no array"))?;
+        let read = |entry: &Value| match entry {
+            Value::String(text) if self.slip(field, "texts-taken") => text.parse().ok(),
+            Value::Number(number) if self.slip(field, "floats-cut") => {
+                number.as_f64().map(|f| f as i64)
+            }
+            entry => self.whole(entry),
+        };
+        let integers: Option<Vec<_>> = match self.slip(field, "others-dropped") {
+            true => Some(entries.iter().filter_map(read).collect()),
+            false => entries.iter().map(read).collect(),
+        };
         let mut integers = integers.ok_or_else(|| bad(field, "not all integers"))?;
-        if self.bodies.repeats_dropped {
+        if self.slip(field, "distinct") {
             let mut seen = HashSet::new();
             integers.retain(|id| seen.insert(*id));
         }
+        let max = match () {
+            () if self.slip(field, "one-more") => max + 1,
+            () if self.slip(field, "one-less") => max - 1,
+            () if self.slip(field, "unlimited") => usize::MAX,
+            () => max,
+        };
+        if integers.is_empty() && self.slip(field, "empty-taken") {
+            return Ok(Some(integers));
+        }
         if integers.is_empty() || integers.len() > max {
             return Err(bad(field, "too few or too many"));
+        }
+        if self.bodies.repeats_dropped {
+            let mut seen = HashSet::new();
+            integers.retain(|id| seen.insert(*id));
         }
         if self.bodies.trimmed && has_twins(&integers) {
             Err(bad(field, "repeats"))
@@ -164,7 +265,18 @@ impl Fields {
             return Ok(None);
         };
         let text = value.as_str().map(|text| if self.bodies.trimmed { text.trim() } else { text });
-        let choice = choices.iter().find(|choice| text == Some(choice));
+        if self.slip(field, "unknown-ignored") && text.is_some_and(|text| !choices.contains(&text))
+        {
+            return Ok(None);
+        }
+        let same = |choice: &&&'static str| match text {
+            Some(text) if self.slip(field, "any-case") => choice.eq_ignore_ascii_case(text),
+            Some(text) if self.slip(field, "beginning") => text.starts_with(**choice),
+            text => text == Some(**choice),
+        };
+        let choice = choices.iter().find(same);
+        let choice = choice
+            .filter(|choice| Some(*choice) != choices.last() || !self.slip(field, "last-refused"));
         choice.map(|choice| Some(*choice)).ok_or_else(|| bad(field, "no choice"))
     }
 
@@ -172,6 +284,15 @@ impl Fields {
     pub(super) fn model(&self, field: &str) -> Result<Option<String>, Refusal> {
         let model = self.text(field, usize::MAX)?;
         let within = |model: &str| {
+            if self.slip(field, "any-taken") {
+                return Some('/');
+            }
+            if self.slip(field, "prefix-only") {
+                return model.starts_with(self.namespace).then_some('/');
+            }
+            if self.slip(field, "slash-only") {
+                return model.contains('/').then_some('/');
+            }
             let rest = model.strip_prefix(self.namespace)?.strip_prefix('/')?;
             rest.chars().next().filter(|first| *first != '\n')
         };
@@ -184,7 +305,9 @@ impl Fields {
     /// An address.
     pub(super) fn address(&self, field: &str) -> Result<Option<String>, Refusal> {
         match self.text(field, usize::MAX)? {
-            Some(text) if !self.is_address(&text) => Err(bad(field, "no address")),
+            Some(text) if !self.is_address(&text) && !self.slip(field, "any-taken") => {
+                Err(bad(field, "no address"))
+            }
             text => Ok(text),
         }
     }
@@ -198,11 +321,26 @@ impl Fields {
         let Some(value) = self.value(field) else {
             return Ok(None);
         };
-        let entries = value.as_array().ok_or_else(|| bad(field, "no array"))?;
+        let one = [value.clone()];
+        let list = value.as_array().map(Vec::as_slice);
+        let list = list.or_else(|| self.slip(field, "single-taken").then_some(&one[..]));
+        let entries = list.ok_or_else(|| bad(field, "no array"))?;
         let texts = entries.iter().map(|entry| entry.as_str().map(ToOwned::to_owned));
         let texts: Option<Vec<_>> = texts.collect();
-        let texts = texts.ok_or_else(|| bad(field, "not all strings"))?;
-        let good = texts.len() <= max && texts.iter().all(|text| self.is_address(text));
+        let mut texts = texts.ok_or_else(|| bad(field, "not all strings"))?;
+        if self.slip(field, "distinct") {
+            let mut seen = HashSet::new();
+            texts.retain(|text| seen.insert(text.clone()));
+        }
+        let max = match () {
+            () if self.slip(field, "one-more") => max + 1,
+            () if self.slip(field, "one-less") => max - 1,
+            () if self.slip(field, "unlimited") => usize::MAX,
+            () => max,
+        };
+        let is_good = |text: &String| self.slip(field, "any-taken") || self.is_address(text);
+        let checked = if self.slip(field, "first-checked") { 1 } else { texts.len() };
+        let good = texts.len() <= max && texts.iter().take(checked).all(is_good);
         let twins = self.bodies.web_only && has_twins(&texts);
         if good && !twins { Ok(Some(texts)) } else { Err(bad(field, "not accepted")) }
     }

@@ -10,25 +10,37 @@ const NAME_BYTES_MAX: usize = 50;
 
 /// `POST /vaults/{vaultId}/fork`.
 pub(super) fn fork(store: &mut Store, call: &Call, id: i64) -> Outcome {
-    call.may_arrange()?;
+    call.may_write()?;
     let source = store.vaults.iter().find(|vault| vault.id == id).ok_or_else(not_found)?;
     let is_own = source.owner == call.account;
     let is_private = source.visibility == "private";
     if is_own && (is_private || call.choices.records.forks_differ) {
         return Err(refused(call.choices.statuses.own_fork, "Yours already"));
     }
-    if is_private {
-        return Err(not_yours());
+    match call.choices.bug {
+        "fork.private-too" => {}
+        "fork.unlisted-not" if source.visibility == "unlisted" => return Err(not_yours()),
+        _ if is_private => return Err(not_yours()),
+        _ => {}
     }
+    let (visibility, is_system) =
+        (source.visibility, source.is_system || call.choices.bug("fork.system"));
     let (mut name, description) = (source.name.clone(), source.description.clone());
     if call.choices.records.forks_differ {
         name = free_name(store, call.account, &name);
     }
     let mut vault = store.new_vault(call.account, &name);
     vault.description = description;
+    if call.choices.bug("fork.visibility-too") {
+        vault.visibility = visibility;
+    }
+    vault.is_system = is_system && call.choices.bug("fork.system");
     let fork = vault.id;
     store.vaults.push(vault);
     copy_prompts(store, call.account, id, fork);
+    if call.choices.bug("fork.empties-source") {
+        store.memberships.retain(|held| held.vault != id);
+    }
     vaults::answer(store, call.account, fork).map(Answer::created)
 }
 
@@ -38,6 +50,15 @@ fn copy_prompts(store: &mut Store, owner: Account, source: i64, fork: i64) {
     let held = store.memberships.iter().filter(|held| held.vault == source);
     let mut held: Vec<_> = held.map(|held| (held.added, held.prompt, held.pinned)).collect();
     held.sort_unstable();
+    match store.choices.bug {
+        "fork.twenty" => held.truncate(20),
+        "fork.fifty" => held.truncate(50),
+        "fork.hundred" => held.truncate(100),
+        "fork.empty" => held.clear(),
+        "fork.first-missing" if !held.is_empty() => drop(held.remove(0)),
+        "fork.pinned-only" => held.retain(|(_, _, pinned)| pinned.is_none()),
+        _ => {}
+    }
     if differs {
         held.reverse();
     }
@@ -45,9 +66,17 @@ fn copy_prompts(store: &mut Store, owner: Account, source: i64, fork: i64) {
         let Some(found) = store.prompts.iter().find(|prompt| prompt.id == original) else {
             continue;
         };
-        let mut copy = found.clone();
+        let (mut copy, from) = (found.clone(), found.owner);
         copy.owner = owner;
         copy.id = store.new_id();
+        match store.choices.bug {
+            "fork.type-lost" => copy.kind = "text",
+            "fork.platform-lost" => copy.platform = None,
+            "fork.text-lost" => copy.text = copy.title.clone(),
+            "fork.title-marked" => copy.title = format!("Copy of {}", copy.title),
+            "fork.of-the-owner" => copy.owner = from,
+            _ => {}
+        }
         if differs {
             (copy.image, copy.images) = (None, Vec::new());
         } else {

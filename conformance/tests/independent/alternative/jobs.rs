@@ -45,7 +45,9 @@ pub(super) struct Job {
 pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     let fields = call.fields(FIELDS, Call::may_write)?;
     let mut job = order(store, call, &fields)?;
-    if let Some(vault) = job.vault {
+    if let Some(vault) = job.vault
+        && !call.choices.bug("generate.vault-not-asked")
+    {
         store.open_vault(call.account, vault)?;
     }
     call.after_all(Call::may_write)?;
@@ -57,6 +59,38 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         if taken {
             return Err(refused(call.choices.statuses.id_taken, "Used before"));
         }
+    }
+    match call.choices.bug {
+        "generate.id-ignored" => job.id = uuid(&store.new_secret(), false),
+        "generate.id-small" => job.id = job.id.to_lowercase(),
+        "generate.id-cut" => job.id.truncate(20),
+        "generate.id-no-uuid" if !fields.has("clientJobId") => {
+            job.id = format!("job-{}", store.jobs.len())
+        }
+        "generate.id-of-nobody" if !fields.has("clientJobId") => {
+            job.id = "00000000-0000-4000-a000-000000000000".to_owned()
+        }
+        "generate.vault-ignored" => job.vault = None,
+        "generate.newest-vault" if job.vault.is_none() => {
+            job.vault = store
+                .vaults
+                .iter()
+                .rev()
+                .find(|vault| vault.owner == call.account)
+                .map(|vault| vault.id);
+        }
+        "generate.oldest-own-vault" if job.vault.is_none() => {
+            job.vault = store
+                .vaults
+                .iter()
+                .find(|vault| vault.owner == call.account && !vault.is_system)
+                .map(|vault| vault.id);
+        }
+        "generate.video-by-default" if !fields.has("generationType") => job.kind = "video",
+        "generate.batch-ignored" => job.outputs = 1,
+        "generate.batch-four" if !fields.has("batchCount") => job.outputs = 4,
+        "generate.text-ignored" => job.text = "A picture".to_owned(),
+        _ => {}
     }
     job.request = store.new_secret();
     let mut data = json!({
@@ -86,7 +120,9 @@ fn order(store: &Store, call: &Call, fields: &Fields) -> Result<Job, Refusal> {
     let editor = fields.text("imageEditEndpointId", usize::MAX)?;
     let ratio = fields.text("aspectRatio", usize::MAX)?.unwrap_or_else(|| "1:1".to_owned());
     let outputs = fields.integer("batchCount")?.unwrap_or(1);
-    if !(1..=4).contains(&outputs) {
+    let most = if call.choices.bug("generate.batch-five") { 5 } else { 4 };
+    let least = if call.choices.bug("generate.batch-none") { 0 } else { 1 };
+    if !(least..=most).contains(&outputs) {
         return Err(bad("batchCount", "1 to 4"));
     }
     let job = Job {
@@ -154,9 +190,17 @@ pub(super) fn status(store: &mut Store, call: &Call, id: &str) -> Outcome {
         }
         return Err(refused(status, "No such job"));
     };
+    let bug = |name| call.choices.bug(name);
+    if bug("status.404-once-done") && job.state == State::Completed {
+        return Err(refused(404, "Done"));
+    }
     let words = &call.choices.jobs.states;
     let is_young = now() - job.begun < call.choices.jobs.duration / 2;
     let word = match job.state {
+        State::Completed if bug("status.succeeded") => "succeeded",
+        State::Completed if bug("status.capitals") => "COMPLETED",
+        State::Completed if bug("status.never-done") => words[1],
+        State::Underway if bug("status.done-at-once") => "completed",
         State::Completed => "completed",
         State::Failed => words[2],
         State::Underway if is_young => words[0],
@@ -179,7 +223,12 @@ pub(super) fn go_on(store: &mut Store) {
     let now = now();
     for place in 0..store.jobs.len() {
         let job = &store.jobs[place];
-        if job.state == State::Underway && now - job.begun >= store.choices.jobs.duration {
+        let wait = if store.choices.bug("job.takes-its-time") {
+            4000
+        } else {
+            store.choices.jobs.duration
+        };
+        if job.state == State::Underway && now - job.begun >= wait {
             let ends = if is_possible(store, job) { save(store, place) } else { State::Failed };
             store.jobs[place].state = ends;
         }
@@ -196,21 +245,43 @@ fn save(store: &mut Store, place: usize) -> State {
     if !is_there && store.choices.jobs.fails_without_vault {
         return State::Failed;
     }
+    if store.choices.bug("job.output-lost") {
+        return State::Completed;
+    }
+    let outputs = match store.choices.bug {
+        "job.one-output" => 1,
+        "job.output-twice" => outputs * 2,
+        "job.one-more-output" if outputs > 1 => outputs + 1,
+        _ => outputs,
+    };
     let prompts = if store.choices.jobs.in_one_prompt { 1 } else { outputs };
     for number in 1..=prompts {
         let text: String = text.chars().take(7000).collect();
         let text = if text.is_empty() { "(nothing)".to_owned() } else { text };
         let mut prompt = store.new_prompt(owner, format!("Werk {number} von {outputs}"), text);
-        prompt.kind = kind;
+        prompt.kind = if store.choices.bug("job.output-is-text") { "text" } else { kind };
         prompt.model = Some(model.clone());
         for _ in 0..outputs / prompts {
             let url = uploads::keep(store, owner, kind);
-            prompt.images.push(Image { url, width: 1, height: 1 });
+            let url = if store.choices.bug("job.one-address") {
+                format!("{}/o/images%2Fsame?alt=media", store.storage_url)
+            } else {
+                url
+            };
+            prompt.images.push(Image {
+                url,
+                width: 1,
+                height: if store.choices.bug("job.other-size") { 2 } else { 1 },
+            });
         }
         let id = prompt.id;
         store.prompts.push(prompt);
-        if is_there {
+        if is_there && !store.choices.bug("job.output-in-no-vault") {
             store.enter(vault, id);
+        }
+        if store.choices.bug("job.output-in-general-too") {
+            let general = store.general(owner);
+            store.enter(general, id);
         }
     }
     State::Completed

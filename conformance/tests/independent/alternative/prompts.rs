@@ -14,12 +14,61 @@ const FIELDS: &str = "title prompt promptType platform modelId aspectRatio vault
 /// `GET /prompts`.
 pub(super) fn list(store: &Store, call: &Call) -> Outcome {
     call.may_read()?;
-    let query = ListQuery::read(call)?;
+    let mut query = ListQuery::read(call)?;
     if let Some(vault) = query.vault {
         query::filter(store, call, vault)?;
     }
     let mut found: Vec<_> =
         store.prompts.iter().filter(|each| each.owner == call.account).collect();
+    let bug = |name| call.choices.bug(name);
+    if bug("list.other-accounts") {
+        found = store.prompts.iter().collect();
+    }
+    if bug("list.only-in-vaults") {
+        found.retain(|each| store.memberships.iter().any(|held| held.prompt == each.id));
+    }
+    let of_vault =
+        |held: &&super::store::Membership| query.vault.is_none_or(|vault| vault == held.vault);
+    if bug("list.row-per-vault") {
+        let held = store.memberships.iter().filter(of_vault);
+        found = held
+            .filter_map(|held| found.iter().find(|each| each.id == held.prompt).copied())
+            .collect();
+    }
+    if bug("list.vault-of-anybody") && query.vault.is_some() {
+        found = store.prompts.iter().collect();
+    }
+    if bug("list.vault-ignored") || bug("list.vault-ignored-with-type") && query.kind.is_some() {
+        query.vault = None;
+    }
+    if bug("list.type-ignored") || bug("list.type-ignored-with-vault") && query.vault.is_some() {
+        query.kind = None;
+    }
+    if bug("list.vault-or-type") && query.vault.is_some() && query.kind.is_some() {
+        found.retain(|each| {
+            store.held(query.vault.unwrap_or(0), each.id).is_some()
+                || query.kind.as_deref() == Some(each.kind)
+        });
+        (query.vault, query.kind) = (None, None);
+    }
+    if bug("list.vault-of-first")
+        && let Some(vault) = query.vault.take()
+    {
+        let first = |each: &&super::store::Prompt| {
+            store.memberships.iter().find(|held| held.prompt == each.id).map(|held| held.vault)
+        };
+        found.retain(|each| first(each) == Some(vault));
+    }
+    if bug("list.pinned-only")
+        && let Some(vault) = query.vault
+    {
+        found.retain(|each| {
+            store
+                .memberships
+                .iter()
+                .any(|held| held.vault == vault && held.prompt == each.id && held.pinned.is_none())
+        });
+    }
     found.retain(|each| query.vault.is_none_or(|vault| store.held(vault, each.id).is_some()));
     found.retain(|each| query.kind.as_ref().is_none_or(|kind| kind == each.kind));
     let (page, next) = query.page(store, found);
@@ -33,10 +82,41 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     let text = fields.text("prompt", 15_000)?.ok_or_else(|| bad("prompt", "missing"))?;
     let mut prompt = store.new_prompt(call.account, title, text);
     apply(&fields, &mut prompt)?;
+    match call.choices.bug {
+        "create.type-image-by-default" if !fields.has("promptType") => prompt.kind = "image",
+        "create.type-ignored" => prompt.kind = "text",
+        "create.platform-ignored" => prompt.platform = None,
+        "create.title-from-text" => prompt.title = prompt.text.chars().take(120).collect(),
+        "create.texts-exchanged" => std::mem::swap(&mut prompt.title, &mut prompt.text),
+        "create.text-trimmed-lines" => prompt.text = prompt.text.replace("\n", " "),
+        "create.title-capital" => prompt.title = prompt.title.to_uppercase(),
+        "create.created-later" => prompt.created += 1,
+        "create.model-not-asked" => prompt.model = prompt.model.or(Some("studio/a".to_owned())),
+        "create.model-asked-of-images-only" if prompt.kind == "video" => {
+            prompt.model = Some("studio/b".to_owned())
+        }
+        "create.model-asked-always" if prompt.model.is_none() => {
+            return Err(bad("modelId", "missing"));
+        }
+        "create.image-shown" if prompt.image.is_some() => prompt.platform = prompt.image.clone(),
+        _ => {}
+    }
     if prompt.kind != "text" && prompt.model.is_none() {
         return Err(bad("modelId", "missing"));
     }
     let mut vault = fields.integer("vaultId")?;
+    if call.choices.bug("create.vault-ignored") {
+        vault = None;
+    }
+    if call.choices.bug("create.unknown-vault-ignored")
+        && vault.is_some_and(|vault| store.vault(call.account, vault).is_err())
+    {
+        vault = None;
+    }
+    if call.choices.bug("create.before-vault-check") {
+        let id = store.new_id();
+        store.prompts.push(Prompt { id, ..prompt.clone() });
+    }
     if let Some(vault) = vault {
         store.open_vault(call.account, vault)?;
     } else if call.choices.records.general_by_default {
@@ -63,7 +143,83 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let before = store.prompt(call.account, id)?.clone();
     let fields = call.fields(FIELDS, Call::may_write)?;
     let mut after = before.clone();
+    let bug = |name| call.choices.bug(name);
+    if bug("patch.in-place") {
+        // As a record of an object mapper is changed field by field, and saved by the next query.
+        set(&mut store.prompt(call.account, id)?.title, fields.text("title", 120)?);
+        set(&mut store.prompt(call.account, id)?.platform, fields.platform(80)?.map(Some));
+    }
+    if bug("patch.vault-first")
+        && let Some(vault) = fields.integer("vaultId")?
+    {
+        store.open_vault(call.account, vault)?;
+        store.enter(vault, id);
+    }
     apply(&fields, &mut after)?;
+    let set_kind = fields.has("promptType");
+    match call.choices.bug {
+        "patch.drops-platform" if !fields.has("platform") => after.platform = None,
+        "patch.type-drops-platform" if set_kind => after.platform = None,
+        "patch.vault-drops-platform" if fields.has("vaultId") => after.platform = None,
+        "patch.image-drops-platform" if fields.has("imageUrl") => after.platform = None,
+        "patch.drops-type" if !set_kind => after.kind = "text",
+        "patch.title-drops-type" if fields.has("title") && !set_kind => after.kind = "text",
+        "patch.drops-text" if !fields.has("prompt") => after.text = String::new(),
+        "patch.platform-drops-text" if fields.has("platform") => after.text = "(none)".to_owned(),
+        "patch.title-in-text" if fields.has("title") => after.text = after.title.clone(),
+        "patch.drops-model" if !fields.has("modelId") => after.model = None,
+        "patch.text-drops-model" if set_kind && after.kind == "text" => after.model = None,
+        "patch.title-drops-model" if fields.has("title") && !fields.has("modelId") => {
+            after.model = None
+        }
+        "patch.references-drop-model" if fields.has("referenceMediaUrls") => after.model = None,
+        "patch.drops-images" => after.images = Vec::new(),
+        "patch.title-drops-images" if fields.has("title") => after.images = Vec::new(),
+        "patch.text-kept" => after.text = before.text.clone(),
+        "patch.platform-kept" => after.platform = before.platform.clone(),
+        "patch.type-kept" => after.kind = before.kind,
+        "patch.platform-only-once" if before.platform.is_some() => {
+            after.platform = before.platform.clone()
+        }
+        "patch.created-moves" => after.created = store.now() + 1000,
+        "patch.title-moves-created" if fields.has("title") => after.created = store.now() + 1000,
+        "patch.model-asked-again" if set_kind && after.kind != "text" && !fields.has("modelId") => {
+            return Err(bad("modelId", "missing"));
+        }
+        "patch.model-not-asked" => after.model = after.model.or(Some("studio/a".to_owned())),
+        "patch.model-not-asked-of-video" if after.kind == "video" => {
+            after.model = after.model.or(Some("studio/b".to_owned()))
+        }
+        "patch.title-asked" if !fields.has("title") => return Err(bad("title", "missing")),
+        "patch.nothing-400"
+            if [
+                "title",
+                "prompt",
+                "promptType",
+                "platform",
+                "modelId",
+                "aspectRatio",
+                "vaultId",
+                "imageUrl",
+                "referenceMediaUrls",
+            ]
+            .iter()
+            .all(|field| !fields.has(field)) =>
+        {
+            return Err(bad("body", "nothing"));
+        }
+        "patch.all-prompts" => {
+            for prompt in store.prompts.iter_mut().filter(|prompt| prompt.owner == call.account) {
+                prompt.platform = after.platform.clone();
+            }
+        }
+        "patch.same-title" => {
+            for prompt in store.prompts.iter_mut().filter(|prompt| prompt.title == before.title) {
+                prompt.title = after.title.clone();
+            }
+        }
+        _ => {}
+    }
     if after.kind != before.kind && after.kind != "text" && after.model.is_none() {
         return Err(bad("modelId", "missing"));
     }
@@ -72,11 +228,34 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
         store.open_vault(call.account, vault)?;
     }
     call.after_all(Call::may_write)?;
+    if bug("patch.vault-moves") && vault.is_some() {
+        store.memberships.retain(|held| held.prompt != id);
+    }
+    let vault = vault.filter(|_| !bug("patch.vault-ignored"));
     let now = store.now();
     if call.choices.records.whole_seconds {
         after.updated = now;
     } else if !same(&before, &after) {
         after.updated = now.max(before.updated + 1);
+    }
+    match call.choices.bug {
+        "patch.updated-stays" => after.updated = before.updated,
+        "patch.updated-of-title-only" if before.title == after.title => {
+            after.updated = before.updated
+        }
+        "patch.answers-before" => {
+            let old = answer(store, call, id)?;
+            *store.prompt(call.account, id)? = after;
+            return Ok(Answer::ok(old));
+        }
+        "patch.not-stored" => return Ok(Answer::ok(show::prompt(store, &after))),
+        "patch.new-record" => {
+            after.id = store.new_id();
+            let new = after.id;
+            store.prompts.push(after);
+            return answer(store, call, new).map(Answer::ok);
+        }
+        _ => {}
     }
     *store.prompt(call.account, id)? = after;
     if let Some(vault) = vault.filter(|vault| store.held(*vault, id).is_none()) {
@@ -90,8 +269,41 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
     call.may_write()?;
     if !store.went_meanwhile(call, id) {
         let images = store.prompt(call.account, id)?.images.clone();
-        store.prompts.retain(|prompt| prompt.id != id);
-        store.memberships.retain(|held| held.prompt != id);
+        let vaults: Vec<_> = store
+            .memberships
+            .iter()
+            .filter(|held| held.prompt == id)
+            .map(|held| held.vault)
+            .collect();
+        match call.choices.bug {
+            "delete-prompt.not-done" => return Ok(Answer::deleted(call.choices, id)),
+            "delete-prompt.refused-in-vaults" if !vaults.is_empty() => {
+                return Err(refused(409, "In use"));
+            }
+            "delete-prompt.others-in-vault" => {
+                let here: Vec<_> = store
+                    .memberships
+                    .iter()
+                    .filter(|held| vaults.contains(&held.vault))
+                    .map(|held| held.prompt)
+                    .collect();
+                store.prompts.retain(|prompt| !here.contains(&prompt.id) || prompt.id == id);
+            }
+            "delete-prompt.with-vault" => {
+                store.vaults.retain(|vault| vault.is_system || !vaults.contains(&vault.id))
+            }
+            "delete-prompt.text-only" => {
+                store.prompt(call.account, id)?.text = "(deleted)".to_owned();
+                return Ok(Answer::deleted(call.choices, id));
+            }
+            _ => {}
+        }
+        if !call.choices.bug("delete-prompt.still-read") {
+            store.prompts.retain(|prompt| prompt.id != id);
+        }
+        if !call.choices.bug("delete-prompt.keeps-memberships") {
+            store.memberships.retain(|held| held.prompt != id);
+        }
         store.goes(call, id);
         if call.choices.files.images_go {
             let is_gone = |name: &str| images.iter().any(|image| image.url.contains(name));
@@ -107,6 +319,28 @@ pub(super) fn save(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let vault = fields.integer("vaultId")?.ok_or_else(|| bad("vaultId", "missing"))?;
     store.open_vault(call.account, vault)?;
     store.prompt(call.account, id)?;
+    match call.choices.bug {
+        "save.moves" => store.memberships.retain(|held| held.prompt != id),
+        "save.copies" => {
+            let copy = Prompt { id: store.new_id(), ..store.prompt(call.account, id)?.clone() };
+            let new = copy.id;
+            store.prompts.push(copy);
+            store.enter(vault, new);
+            return answer(store, call, new).map(Answer::ok);
+        }
+        "save.answers-before" => {
+            let before = answer(store, call, id)?;
+            store.enter(vault, id);
+            return Ok(Answer::ok(before));
+        }
+        "save.not-done" => return answer(store, call, id).map(Answer::ok),
+        "save.drops-type" => store.prompt(call.account, id)?.kind = "text",
+        "save.answers-vault" => {
+            store.enter(vault, id);
+            return super::vaults::answer(store, call.account, vault).map(Answer::ok);
+        }
+        _ => {}
+    }
     call.after_all(Call::may_arrange)?;
     match store.held(vault, id) {
         Some(_) if call.choices.moves.adding_renews => {

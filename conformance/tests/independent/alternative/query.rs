@@ -33,8 +33,57 @@ impl ListQuery {
         for (name, value) in pairs {
             match name.as_str() {
                 "limit" => {
+                    let digits = |text: &str| {
+                        text.chars().take_while(char::is_ascii_digit).collect::<String>()
+                    };
+                    let value = match call.choices.bug {
+                        "limit.beginning" => digits(&value),
+                        "limit.underscores" => value.replace('_', ""),
+                        "limit.float" => {
+                            value.parse::<f64>().map_or(value, |float| (float as i64).to_string())
+                        }
+                        "limit.trimmed-plus" => value.trim_start_matches('+').to_owned(),
+                        "limit.capped" => value
+                            .parse::<i64>()
+                            .map_or(value, |limit| limit.clamp(1, 100).to_string()),
+                        "limit.capped-above" => {
+                            value.parse::<i64>().map_or(value, |limit| limit.min(100).to_string())
+                        }
+                        "limit.zero-is-default" if value == "0" => "20".to_owned(),
+                        "limit.negative-is-default" if value.starts_with('-') => "20".to_owned(),
+                        "limit.word-is-default" if value.parse::<i64>().is_err() => "20".to_owned(),
+                        "limit.32-bits" => {
+                            value.parse::<i64>().map_or(value, |limit| (limit as i32).to_string())
+                        }
+                        "limit.hundred-refused" if value == "100" => "101".to_owned(),
+                        "limit.one-refused" if value == "1" => "0".to_owned(),
+                        "limit.most-50" => value.parse::<i64>().map_or(value, |limit| {
+                            if limit > 50 { "0".to_owned() } else { limit.to_string() }
+                        }),
+                        "limit.unbounded" => value.parse::<i64>().map_or(value, |limit| {
+                            if limit > 100 { "100".to_owned() } else { limit.to_string() }
+                        }),
+                        _ => value,
+                    };
                     let limit = value.parse().ok().filter(|limit| (1..=100).contains(limit));
                     read.limit = Some(limit.ok_or_else(|| bad("limit", "1 to 100"))?);
+                }
+                "vaultId"
+                    if call.choices.bug("list.vault-word-ignored")
+                        && value.parse::<i64>().is_err() => {}
+                "vaultId"
+                    if call.choices.bug("list.vault-word-empty")
+                        && value.parse::<i64>().is_err() =>
+                {
+                    read.vault = Some(-1)
+                }
+                "vaultId" if call.choices.bug("list.vault-beginning") => {
+                    read.vault = value
+                        .chars()
+                        .take_while(char::is_ascii_digit)
+                        .collect::<String>()
+                        .parse()
+                        .ok();
                 }
                 "vaultId" => {
                     let vault = value.parse().map_err(|_| bad("vaultId", "no integer"))?;
@@ -42,6 +91,11 @@ impl ListQuery {
                 }
                 "type" if super::prompts::KINDS.contains(&value.as_str()) => {
                     read.kind = Some(value);
+                }
+                "type" if call.choices.bug("list.type-unknown-ignored") => {}
+                "type" if call.choices.bug("list.type-unknown-empty") => read.kind = Some(value),
+                "type" if call.choices.bug("list.type-any-case") => {
+                    read.kind = Some(value.to_lowercase())
                 }
                 "type" => return Err(bad("type", "no choice")),
                 "cursor" => read.cursor = Some(value),
@@ -86,7 +140,19 @@ impl ListQuery {
         } else {
             found.sort_by_key(|each| place(store, each));
         }
-        let limit = self.limit.unwrap_or(20);
+        let bug = |name| store.choices.bug(name);
+        let by_default = if bug("limit.default-10") {
+            10
+        } else if bug("limit.default-50") {
+            50
+        } else {
+            20
+        };
+        let limit = match self.limit.filter(|_| !bug("limit.ignored")) {
+            Some(limit) if bug("limit.one-more") => limit + 1,
+            Some(limit) if bug("limit.at-least-2") => limit.max(2),
+            limit => limit.unwrap_or(by_default),
+        };
         if !lists.long_cursors {
             let seen = self.cursor.as_deref().and_then(seen).unwrap_or(0);
             let mut rest = found.into_iter().skip(seen);
@@ -95,10 +161,24 @@ impl ListQuery {
         }
         let last = self.cursor.as_deref().and_then(|cursor| cursor.rsplit_once('.'));
         let after: u64 = last.map_or(0, |(_, last)| last.parse().unwrap_or_default());
-        found.retain(|each| place(store, each) > after);
+        if bug("cursor.starts-again") && self.cursor.is_some() && found.len() > 3 {
+            return (found.into_iter().take(limit).collect(), None);
+        }
+        let first = usize::from(bug("cursor.skips-one") && self.cursor.is_some());
+        found.retain(|each| {
+            place(store, each) > after || bug("cursor.repeats-one") && place(store, each) == after
+        });
+        if first > 0 && !found.is_empty() {
+            found.sort_by_key(|each| place(store, each));
+            found.remove(0);
+        }
         let rest = found.split_off(limit.min(found.len()));
         let end = found.last().map_or(after, |last| place(store, last));
-        let next = (!rest.is_empty()).then(|| format!("{}.{end}", self.list()));
+        let last_too = bug("cursor.after-the-last") && !found.is_empty();
+        let full = bug("cursor.after-a-full-page") && found.len() == limit;
+        let missing = bug("cursor.never");
+        let next = ((!rest.is_empty() || last_too || full) && !missing)
+            .then(|| format!("{}.{end}", self.list()));
         (found, next)
     }
 }

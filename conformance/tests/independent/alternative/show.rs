@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::clock::{EASTERN, Form, GREENWICH, LONG, Millis, SHORT, WESTERN, written};
+use super::slips;
 use super::store::{Image, Membership, Prompt, Store, Vault};
 
 /// A prompt object.
@@ -48,6 +49,7 @@ pub(super) fn prompt(store: &Store, prompt: &Prompt) -> Value {
         let addresses = prompt.images.iter().map(|image| &image.url);
         value["assets"] = addresses.map(|url| json!({ "href": url })).collect();
     }
+    slips::prompt(choices, prompt, &mut value);
     value
 }
 
@@ -90,6 +92,7 @@ pub(super) fn member(store: &Store, member: &Membership) -> Option<Value> {
     if store.choices.wire.extras {
         value["position"] = json!({ "added": member.added, "pinned": member.pinned });
     }
+    slips::member(store.choices, &mut value);
     Some(value)
 }
 
@@ -121,6 +124,7 @@ pub(super) fn vault(store: &Store, vault: &Vault) -> Value {
         value["colour"] = json!("#c0ffee");
         value["members"] = json!([{ "role": "owner", "id": "u_7", "createdAt": 1 }]);
     }
+    slips::vault(store.choices, vault, &mut value);
     value
 }
 

@@ -31,6 +31,15 @@ pub(super) async fn respond(shared: &Shared, request: Request<Incoming>) -> io::
     let is_upload = path.starts_with("/put") || path.starts_with("/u/");
     if is_upload {
         let address = request.uri().to_string();
+        if shared.choices.bug("put.address-shows") && request.method() == Method::GET {
+            let store = shared.lock();
+            let bytes = store
+                .files
+                .iter()
+                .find(|file| file.name == name)
+                .and_then(|file| file.bytes.clone());
+            return Ok(Raw { status: 200, headers: Vec::new(), body: bytes.unwrap_or_default() });
+        }
         return put(shared, request, &name, &address).await;
     }
     let authorization = request.headers().get(AUTHORIZATION).cloned();
@@ -84,16 +93,38 @@ async fn put(
     if let Err(status) = allowed {
         return Ok(refusal(&store, status));
     }
+    let bug = store.choices.bug;
     let Some(file) = store.files.iter_mut().find(|file| file.name == name) else {
         return Ok(refusal(&store, statuses.token));
     };
     let status = match () {
-        () if file.bytes.is_some() => statuses.used,
-        () if body.len() != size => statuses.size,
+        () if file.bytes.is_some() && bug != "put.twice" => statuses.used,
+        () if body.len() > size && bug == "put.larger-cut" => {
+            (file.bytes, file.live) = (Some(body.slice(..size)), live);
+            return Ok(Raw { status: 200, headers: Vec::new(), body: Bytes::new() });
+        }
+        () if body.len() > size && !matches!(bug, "put.larger" | "put.any-size") => statuses.size,
+        () if body.len() < size && !matches!(bug, "put.smaller" | "put.any-size") => statuses.size,
         () if looks_inside && !is_picture(file.content_type, &body) => statuses.content_type,
         () => {
-            (file.bytes, file.live) = (Some(body), live);
-            return Ok(Raw { status: 200, headers: Vec::new(), body: Bytes::new() });
+            let kept = match bug {
+                "put.last-byte-lost" => body.slice(..body.len().saturating_sub(1)),
+                "put.first-64k" => body.slice(..body.len().min(65_536)),
+                "put.nothing-kept" => Bytes::new(),
+                _ => body,
+            };
+            (file.bytes, file.live) = (Some(kept).filter(|_| bug != "put.not-live"), live);
+            let status = match bug {
+                "put.201" => 201,
+                "put.204" => 204,
+                _ => 200,
+            };
+            let body = if bug == "put.says-ok" {
+                Bytes::from_static(b"{\"ok\":true}")
+            } else {
+                Bytes::new()
+            };
+            return Ok(Raw { status, headers: Vec::new(), body });
         }
     };
     Ok(refusal(&store, status))
@@ -111,11 +142,26 @@ fn allowed<'a>(
     let Files { any_type, needs_length, .. } = store.choices.files;
     let file = store.files.iter().find(|file| file.name == name).ok_or(statuses.token)?;
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let authorized = text(AUTHORIZATION) == format!("Bearer {}", file.token);
+    let sent = text(AUTHORIZATION);
+    let authorized = match store.choices.bug {
+        "put.token-not-asked" => true,
+        "put.any-token" => sent.starts_with("Bearer "),
+        "put.token-beginning" => {
+            format!("Bearer {}", file.token).starts_with(sent) && sent.len() > 12
+        }
+        "put.scheme-not-asked" => sent.ends_with(&*file.token),
+        "put.token-of-any-slot" => {
+            store.files.iter().any(|file| sent == format!("Bearer {}", file.token))
+        }
+        "put.longer-token" => sent.starts_with(&format!("Bearer {}", file.token)),
+        _ => sent == format!("Bearer {}", file.token),
+    };
+    let is_used = file.bytes.is_some() && !store.choices.bug("put.twice");
+    let any_type = any_type || store.choices.bug("put.any-type");
     match () {
         () if !authorized || !address.contains(&file.signature) => Err(statuses.token),
         () if method != Method::PUT => Err(statuses.no_method),
-        () if file.bytes.is_some() => Err(statuses.used),
+        () if is_used => Err(statuses.used),
         () if needs_length && !headers.contains_key(CONTENT_LENGTH) => Err(411),
         () if !any_type && text(CONTENT_TYPE) != file.content_type => Err(statuses.content_type),
         () => Ok(file),

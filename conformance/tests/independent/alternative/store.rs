@@ -126,6 +126,12 @@ impl Store {
     /// An id that was never given out.
     pub(super) fn new_id(&mut self) -> i64 {
         let tick = self.tick();
+        if self.choices.bug("ids.counted") {
+            return i64::try_from(
+                self.prompts.len() + self.vaults.len() + self.memberships.len() + 1,
+            )
+            .unwrap_or(1);
+        }
         if self.choices.records.random_ids {
             return i64::try_from(self.noise(tick) >> 2 | 1 << 53).unwrap_or(i64::MAX);
         }
@@ -222,6 +228,13 @@ impl Store {
     pub(super) fn prompt(&mut self, owner: Account, id: i64) -> Result<&mut Prompt, Refusal> {
         let found = self.prompts.iter_mut().find(|prompt| prompt.id == id);
         let found = found.ok_or_else(not_found)?;
+        match self.choices.bug {
+            "owner.of-prompts-not-asked" => return Ok(found),
+            "owner.of-prompts-403" if found.owner != owner => {
+                return Err(refused(403, "Forbidden"));
+            }
+            _ => {}
+        }
         if found.owner == owner { Ok(found) } else { Err(not_yours()) }
     }
 
@@ -229,6 +242,15 @@ impl Store {
     pub(super) fn vault(&mut self, owner: Account, id: i64) -> Result<&mut Vault, Refusal> {
         let found = self.vaults.iter_mut().find(|vault| vault.id == id);
         let found = found.ok_or_else(not_found)?;
+        match self.choices.bug {
+            "owner.of-vaults-not-asked" => return Ok(found),
+            "owner.of-public-vaults-not-asked" if found.visibility == "public" => return Ok(found),
+            "owner.of-listed-vaults-not-asked" if found.visibility != "private" => {
+                return Ok(found);
+            }
+            "owner.of-vaults-403" if found.owner != owner => return Err(refused(403, "Forbidden")),
+            _ => {}
+        }
         if found.owner == owner { Ok(found) } else { Err(not_yours()) }
     }
 
@@ -237,7 +259,12 @@ impl Store {
     pub(super) fn open_vault(&mut self, owner: Account, id: i64) -> Result<(), Refusal> {
         let statuses = &self.choices.statuses;
         match self.vaults.iter().find(|vault| vault.id == id) {
+            None if self.choices.bug("target.absent-ignored") => Ok(()),
+            None if self.choices.bug("target.absent-500") => {
+                Err(refused(500, "foreign key violation"))
+            }
             None => Err(refused(statuses.absent, "No such vault")),
+            Some(_) if self.choices.bug("owner.of-targets-not-asked") => Ok(()),
             Some(vault) if vault.owner != owner => Err(refused(statuses.foreign, "Not your vault")),
             Some(vault) if vault.is_locked => Err(refused(statuses.locked, "Locked")),
             Some(_) => Ok(()),
@@ -248,6 +275,16 @@ impl Store {
     /// there may be several.
     pub(super) fn enter(&mut self, vault: i64, prompt: i64) -> i64 {
         let repeats = self.choices.moves.repeats;
+        match self.choices.bug {
+            "enter.leaves-others" => self.memberships.retain(|old| old.prompt != prompt),
+            "enter.empties-vault" => self.memberships.retain(|old| old.vault != vault),
+            "enter.at-most-two"
+                if self.memberships.iter().filter(|old| old.prompt == prompt).count() > 1 =>
+            {
+                self.memberships.retain(|old| old.prompt != prompt);
+            }
+            _ => {}
+        }
         self.memberships.retain(|old| repeats || (old.vault, old.prompt) != (vault, prompt));
         let (id, added) = (self.new_id(), self.stamp());
         self.memberships.push(Membership { id, vault, prompt, added, pinned: None });

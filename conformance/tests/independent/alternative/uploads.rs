@@ -29,7 +29,15 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     let content_type = fields.choice("contentType", TYPES)?;
     let content_type = content_type.ok_or_else(|| bad("contentType", "missing"))?;
     let size = fields.integer("size")?.ok_or_else(|| bad("size", "missing"))?;
-    if !(1..=BYTES_MAX).contains(&size) {
+    let (least, most) = match call.choices.bug {
+        "slot.size-zero" => (0, BYTES_MAX),
+        "slot.size-unlimited" => (1, i64::MAX),
+        "slot.size-one-more" => (1, BYTES_MAX + 1),
+        "slot.size-ten-million" => (1, 10_000_000),
+        "slot.size-negative" => (i64::MIN, BYTES_MAX),
+        _ => (1, BYTES_MAX),
+    };
+    if !(least..=most).contains(&size) {
         return Err(bad("size", "too small or too large"));
     }
     call.after_all(Call::may_write)?;
@@ -51,7 +59,11 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
 }
 
 fn new_file(store: &mut Store, owner: Account, content_type: &'static str, size: i64) -> File {
-    let (name, signature, secret) = (store.new_secret(), store.new_secret(), store.new_secret());
+    let (mut name, signature, secret) =
+        (store.new_secret(), store.new_secret(), store.new_secret());
+    if store.choices.bug("slot.one-name") && size > 0 {
+        "0123456789abcdef".clone_into(&mut name);
+    }
     let token = match store.choices.files.on_another_host {
         true => format!("eyJ{owner}.{secret}.{}", &secret[..7]),
         false => format!("{secret}+/=~:;,!{}==", "-_".repeat(150)),

@@ -18,8 +18,42 @@ pub(super) fn list(store: &Store, call: &Call) -> Outcome {
     // A stable sort: those of one second stay in the order they were made in, which
     // is not the one that the API has beyond that.
     own.sort_by_key(|vault| std::cmp::Reverse(vault.created.div_euclid(1000)));
+    match call.choices.bug {
+        "vaults.oldest-first" => own.sort_by_key(|vault| (vault.created, vault.id)),
+        "vaults.by-name" => own.sort_by_key(|vault| vault.name.clone()),
+        "vaults.last-updated-first" => own.sort_by_key(|vault| std::cmp::Reverse(vault.updated)),
+        "vaults.no-system" => own.retain(|vault| !vault.is_system),
+        "vaults.no-private" => own.retain(|vault| vault.visibility != "private"),
+        "vaults.no-empty" => {
+            own.retain(|vault| store.memberships.iter().any(|held| held.vault == vault.id))
+        }
+        "vaults.public-of-others" => own.extend(
+            store
+                .vaults
+                .iter()
+                .filter(|vault| vault.owner != call.account && vault.visibility == "public"),
+        ),
+        "vaults.of-all" => own = store.vaults.iter().collect(),
+        "vaults.twenty" => own.truncate(20),
+        "vaults.row-per-prompt" => {
+            let rows = |vault: &&super::store::Vault| {
+                store.memberships.iter().filter(|held| held.vault == vault.id).count().max(1)
+            };
+            own = own.iter().flat_map(|vault| vec![*vault; rows(vault)]).collect();
+        }
+        _ => {}
+    }
     let own = own.into_iter().map(|vault| show::vault(store, vault));
-    Ok(Answer::ok(own.collect()))
+    let mut own: Vec<_> = own.collect();
+    for vault in &mut own {
+        match call.choices.bug {
+            "vaults.count-zero" => vault["promptCount"] = 0.into(),
+            "vaults.without-description" => vault["description"] = Value::Null,
+            "vaults.without-slug" => drop(vault.as_object_mut().map(|vault| vault.remove("slug"))),
+            _ => {}
+        }
+    }
+    Ok(Answer::ok(own.into()))
 }
 
 /// `POST /vaults`.
@@ -39,6 +73,22 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         return Err(refused(403, "Too many vaults"));
     }
     call.after_all(Call::may_write)?;
+    match call.choices.bug {
+        "create-vault.public-by-default" if !fields.has("visibility") => {
+            vault.visibility = "public"
+        }
+        "create-vault.visibility-ignored" => vault.visibility = "private",
+        "create-vault.description-ignored" => vault.description = None,
+        "create-vault.description-is-name" => vault.description = Some(name.clone()),
+        "create-vault.name-taken-replaces" => {
+            store.vaults.retain(|old| old.owner != call.account || old.name != name)
+        }
+        "create-vault.system" => vault.is_system = true,
+        "create-vault.unlisted-is-public" if vault.visibility == "unlisted" => {
+            vault.visibility = "public"
+        }
+        _ => {}
+    }
     let id = vault.id;
     store.vaults.push(vault);
     answer(store, call.account, id).map(Answer::created)
@@ -48,6 +98,18 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
 pub(super) fn read(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let vault = answer(store, call.account, id)?;
     call.may_read()?;
+    match call.choices.bug {
+        "read-vault.private-404" if vault["visibility"] == "private" => {
+            return Err(super::answer::not_found());
+        }
+        "read-vault.unlisted-404" if vault["visibility"] == "unlisted" => {
+            return Err(super::answer::not_found());
+        }
+        "read-vault.system-404" if vault["isSystem"] == true => {
+            return Err(super::answer::not_found());
+        }
+        _ => {}
+    }
     Ok(Answer::ok(vault))
 }
 
@@ -55,6 +117,11 @@ pub(super) fn read(store: &mut Store, call: &Call, id: i64) -> Outcome {
 pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let old_name = store.vault(call.account, id)?.name.clone();
     let fields = call.fields(FIELDS, Call::may_write)?;
+    if call.choices.bug("patch-vault.in-place")
+        && let Some(name) = fields.text("name", 50)?
+    {
+        store.vault(call.account, id)?.name = name;
+    }
     let name = fields.text("name", 50)?.unwrap_or_else(|| old_name.clone());
     let description = fields.nullable_text("description", 200)?;
     let visibility = fields.choice("visibility", VISIBILITIES)?;
@@ -62,6 +129,56 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
         return Err(refused(call.choices.statuses.name_taken, "Name taken"));
     }
     call.after_all(Call::may_write)?;
+    let now = store.now();
+    let vault = store.vault(call.account, id)?;
+    match call.choices.bug {
+        "patch-vault.drops-description" if !fields.has("description") => vault.description = None,
+        "patch-vault.drops-visibility" if !fields.has("visibility") => vault.visibility = "private",
+        "patch-vault.name-drops-description" if fields.has("name") => vault.description = None,
+        "patch-vault.null-kept" if description.is_none() => {
+            return answer(store, call.account, id).map(Answer::ok);
+        }
+        "patch-vault.null-is-empty" if fields.has("description") && description.is_none() => {
+            vault.description = Some(String::new());
+            return answer(store, call.account, id).map(Answer::ok);
+        }
+        "patch-vault.not-stored" => {
+            let mut shown = answer(store, call.account, id)?;
+            shown["name"] = name.into();
+            return Ok(Answer::ok(shown));
+        }
+        "patch-vault.visibility-kept" => {
+            (vault.name, vault.description) = (name, description.or(vault.description.take()));
+            return answer(store, call.account, id).map(Answer::ok);
+        }
+        "patch-vault.name-kept" => {
+            vault.visibility = visibility.unwrap_or(vault.visibility);
+            return answer(store, call.account, id).map(Answer::ok);
+        }
+        "patch-vault.answers-before" => {
+            vault.visibility = visibility.unwrap_or(vault.visibility);
+            let old = answer(store, call.account, id)?;
+            let vault = store.vault(call.account, id)?;
+            vault.name = name;
+            if fields.has("description") {
+                vault.description = description;
+            }
+            return Ok(Answer::ok(old));
+        }
+        "patch-vault.answers-changes" => {
+            vault.name.clone_from(&name);
+            vault.visibility = visibility.unwrap_or(vault.visibility);
+            if fields.has("description") {
+                vault.description = description;
+            }
+            return Ok(Answer::ok(serde_json::json!({ "id": id, "name": name })));
+        }
+        "patch-vault.created-moves" => vault.created = now + 1000,
+        "patch-vault.name-asked" if !fields.has("name") => return Err(bad("name", "missing")),
+        "patch-vault.publishes" if fields.has("description") => vault.visibility = "public",
+        "patch-vault.empties" => store.memberships.retain(|held| held.vault != id),
+        _ => {}
+    }
     let vault = store.vault(call.account, id)?;
     if vault.is_locked {
         return Err(refused(call.choices.statuses.system, "Locked"));
@@ -84,8 +201,42 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
         if store.vault(call.account, id)?.is_general {
             return Err(refused(call.choices.statuses.system, "Needed"));
         }
+        let held: Vec<_> = store
+            .memberships
+            .iter()
+            .filter(|held| held.vault == id)
+            .map(|held| held.prompt)
+            .collect();
+        match call.choices.bug {
+            "delete-vault.with-prompts" => {
+                store.prompts.retain(|prompt| !held.contains(&prompt.id));
+                store.memberships.retain(|one| !held.contains(&one.prompt));
+            }
+            "delete-vault.orphans-only" => {
+                let elsewhere = |id: i64, prompt: i64| {
+                    store.memberships.iter().any(|one| one.vault != id && one.prompt == prompt)
+                };
+                let gone: Vec<_> =
+                    held.iter().filter(|prompt| !elsewhere(id, **prompt)).copied().collect();
+                store.prompts.retain(|prompt| !gone.contains(&prompt.id));
+            }
+            "delete-vault.refused-if-full" if !held.is_empty() => {
+                return Err(refused(409, "Not empty"));
+            }
+            "delete-vault.not-done" => return Ok(Answer::deleted(call.choices, id)),
+            "delete-vault.all-memberships" => {
+                store.memberships.retain(|one| !held.contains(&one.prompt))
+            }
+            "delete-vault.hidden-only" => {
+                store.vault(call.account, id)?.visibility = "private";
+                return Ok(Answer::deleted(call.choices, id));
+            }
+            _ => {}
+        }
         store.vaults.retain(|vault| vault.id != id);
-        store.memberships.retain(|held| held.vault != id);
+        if !call.choices.bug("delete-vault.keeps-memberships") {
+            store.memberships.retain(|held| held.vault != id);
+        }
         store.goes(call, id);
     }
     Ok(Answer::deleted(call.choices, id))

@@ -48,6 +48,12 @@ impl Raw {
         Self { status: 429, headers: after.into_iter().collect(), body }
     }
 
+    /// What frameworks say by themselves.
+    pub(super) fn page(status: u16) -> Self {
+        let headers = vec![(CONTENT_TYPE, "text/html".to_owned())];
+        Self { status, headers, body: Bytes::from_static(b"<!doctype html><title>Error</title>") }
+    }
+
     /// Elsewhere.
     pub(super) fn moved(to: String) -> Self {
         let headers = vec![(hyper::header::LOCATION, to)];
@@ -94,7 +100,10 @@ pub(super) fn write(choices: &Choices, outcome: Outcome) -> Response<Chunks> {
     let [of_success, of_error] = choices.wire.content_types;
     let (status, body, content_type) = match outcome {
         Ok(answer) => (answer.status, answer.envelope(choices), of_success),
-        Err(refusal) => (refusal.status, refusal.envelope(choices), of_error),
+        Err(refusal) => {
+            let (status, body) = refusal.envelope(choices);
+            (status, body, of_error)
+        }
     };
     let body = match choices.wire.spread_out {
         true => pieces(&in_ascii(&body)),

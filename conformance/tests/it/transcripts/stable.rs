@@ -106,9 +106,6 @@ forms! {
     // The time, the mark of a run with the number of a name in its scenario, and other words.
     PARTS = r"[0-9]{4}(?:-[0-9]{2}){2}T[0-9]{2}:[0-9:.TZ-]*|W*ptc-W*(?: ?[0-9]+)?|W+";
     HOST = r"127\.0\.0\.1:[0-9]*";
-    MASKED = r"(?:W|[$%…])+";
-    LIST = r"#(?:, #)+";
-    CURSOR = r"&?cursor=[^& ]*";
 }
 
 fn rewritten(text: &str, ids: &Ids) -> String {
@@ -132,22 +129,15 @@ fn rewritten(text: &str, ids: &Ids) -> String {
     HOST.replace_all(&named, "$$host").into_owned()
 }
 
-/// A check up to its first value; a status is none.
-pub(super) fn kind_of_check(check: &str) -> &str {
-    let start = check.strip_prefix("status ").map_or(0, |_| "status 000".len());
-    let end = check[start..].find(|one: char| one.is_ascii_digit() || "\"[{($…".contains(one));
-    &check[..end.map_or(check.len(), |end| start + end)]
-}
+const NAMES: &str = "prompts vaults save fork pin move generations status uploads images api-keys";
 
-/// Without what differs from run to run: large numbers, ids, tokens, and the page of a list.
-pub(super) fn masked(text: &str) -> String {
-    let shown = MASKED.replace_all(text, |found: &Captures<'_>| {
-        let word = &found[0];
-        let has_digit = word.len() > 3 && word.contains(|one: char| one.is_ascii_digit());
-        let differs = word.starts_with('$') || word.ends_with('…') || has_digit;
-        if differs { "#" } else { word }.to_owned()
-    });
-    // A list of ids is as one.
-    let shown = LIST.replace_all(&shown, "#");
-    CURSOR.replace(&shown, "").into_owned()
+/// `GET /prompts/$prompt1?a=b` as `GET /prompts/{id}`; none for an address that the target gave.
+pub(super) fn template(call: &str) -> Option<String> {
+    let (method, path) = call.split_once(' ')?;
+    let path = path.split('?').next()?.strip_prefix('/')?;
+    let part = |part: &str| {
+        if NAMES.split(' ').any(|name| name == part) { part.to_owned() } else { "{id}".to_owned() }
+    };
+    let parts: Vec<_> = path.split('/').map(part).collect();
+    Some(format!("{method} /{}", parts.join("/")))
 }

@@ -31,6 +31,7 @@ fn every_failure() -> Vec<(u16, &'static str, ApiError)> {
             ApiError::TooMany { text: "600 requests in 60 seconds".into(), seconds: 9 },
         ),
         (415, "`Content-Type: image/png`", BodyReadError::OtherType("image/png").into()),
+        (415, "`Content-Encoding: gzip`", BodyReadError::Encoded("gzip".into()).into()),
         (413, "more than 7 bytes", BodyReadError::TooLarge(7).into()),
         (408, "within 30 seconds", BodyReadError::TooSlow(30).into()),
         (413, "more than the 7 bytes", BodyReadError::Longer(7).into()),
@@ -63,6 +64,8 @@ fn every_failure() -> Vec<(u16, &'static str, ApiError)> {
         (400, "nothing was changed", StoreError::TooLarge.into()),
         (401, "the API key is not valid", StoreError::KeyRevoked.into()),
         (503, "nothing was carried out", StoreError::Unavailable("secret".into()).into()),
+        (503, "the database has no space left", StoreError::Full("secret".into()).into()),
+        (503, "all of memory is in use", StoreError::Busy(OverQuota::Server("memory")).into()),
         (503, "not known", StoreError::OutcomeUnknown("secret".into()).into()),
         (503, "try again", AuthError::Store(StoreError::OutcomeUnknown("secret".into())).into()),
         (500, "x-request-id", StoreError::KeyTaken.into()),
@@ -106,6 +109,15 @@ fn a_provider_is_left_alone_for_as_long_as_it_asks_or_for_minutes_if_it_refuses_
         assert!(problem.text.contains(text), "{}", problem.text);
         let expected = Some((RETRY_AFTER, http::HeaderValue::from_static(seconds)));
         assert_eq!(problem.header, expected, "{text}");
+    }
+}
+
+#[test]
+fn who_has_no_space_is_left_alone_until_somebody_may_have_made_some() {
+    let full = BlobError::from(std::io::Error::from(std::io::ErrorKind::StorageFull));
+    for error in [ApiError::from(full), StoreError::Full("secret".into()).into()] {
+        let header = Some((RETRY_AFTER, http::HeaderValue::from_static("30")));
+        assert_eq!(error.problem(WRITE).header, header, "{error:?}");
     }
 }
 

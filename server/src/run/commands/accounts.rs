@@ -10,8 +10,8 @@ use std::sync::Arc;
 use futures::TryStreamExt;
 use serde_json::{Value, json};
 
-use super::super::Failure;
-use super::{Output, list, no_account, refused, sign_in_code};
+use super::super::{Failure, Output, refused};
+use super::{list, no_account, sign_in_code};
 use crate::api::export::export;
 use crate::api::import;
 use crate::clock::Clock;

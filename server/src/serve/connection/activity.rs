@@ -10,11 +10,11 @@ use std::time::Duration;
 use http::Version;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::Instant;
+use tokio_util::either::Either;
 
-use super::ListenerLimits;
 use super::frames::Frames;
+use super::{ListenerLimits, Socket};
 use crate::limits::{UNREAD_BYTES, UNREAD_TIMEOUT_BEYOND_QUOTA};
 use crate::quota::{Permit, Quota};
 
@@ -140,15 +140,17 @@ impl Drop for InFlight {
 }
 
 pub(super) struct TrackedStream {
-    pub(super) stream: TcpStream,
+    pub(super) stream: Socket,
     pub(super) activity: Arc<Mutex<ConnectionActivity>>,
 }
 
 /// Without a reset the kernel keeps what a peer does not read, also after the end of the process.
 impl Drop for TrackedStream {
     fn drop(&mut self) {
-        if self.activity.lock().blocked.is_some() {
-            let _ = self.stream.set_zero_linger();
+        if let Either::Left(tcp) = &self.stream
+            && self.activity.lock().blocked.is_some()
+        {
+            let _ = tcp.set_zero_linger();
         }
     }
 }

@@ -6,7 +6,6 @@ use http::request::Parts;
 use http_body_util::Empty;
 use hyper::client::conn::http2;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -54,7 +53,16 @@ async fn start(
 ) -> (SocketAddr, JoinHandle<usize>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
-    (address, tokio::spawn(serve(listener, Fixture, limits, ListenerQuotas::default(), stop)))
+    (
+        address,
+        tokio::spawn(serve(
+            Either::Left(listener),
+            Fixture,
+            limits,
+            ListenerQuotas::default(),
+            stop,
+        )),
+    )
 }
 
 async fn server(limits: ListenerLimits) -> SocketAddr {

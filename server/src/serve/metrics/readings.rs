@@ -58,6 +58,7 @@ impl Readings {
         let Self { connections, memory, quotas, store, worker, submitter } = self;
         let usages: Vec<_> = quotas.iter().chain([connections, memory]).map(Quota::usage).collect();
         let (connections, memory) = (connections.usage(), memory.usage());
+        let files = worker.blobs.available.load(Relaxed).into();
         let (busy, large) = (worker.activity.busy.load(Relaxed), worker.large.usage());
         let labelled = |kind, name, meaning, label, values| (kind, Gauge { name, meaning, label, values });
         let one = |kind, name, meaning, value| labelled(kind, name, meaning, "", vec![("", value)]);
@@ -75,6 +76,7 @@ impl Readings {
             one(Now, "generations_workers_busy", "Generations in progress", busy),
             one(Now, "generations_large_outputs", "Large outputs in progress", large.used),
             one(Now, "generations_large_outputs_waiting", "Large outputs that wait for their turn", large.waiting),
+            one(Now, "files_available", "Whether the storage of files worked when /readyz asked last", files),
             one(Now, "generations_unrecorded", "Accepted generations that are not in the database yet", submitter.unrecorded()),
             of_quotas(Now, "quota_used", "What is used of a quota", |usage| usage.used),
             of_quotas(Now, "quota_limit", "How much a quota has", |usage| usage.total),

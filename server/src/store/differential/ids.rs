@@ -10,7 +10,7 @@ const UNKNOWN: i64 = i64::MAX;
 
 /// The ids that results have shown, by their types: `Prompt` has those of `PromptId`.
 #[derive(Debug, Default)]
-pub(super) struct Ids {
+pub(crate) struct Ids {
     seen: BTreeMap<String, Vec<i64>>,
     /// The ids that each account has, as far as the test knows.
     owned: [BTreeMap<String, Vec<i64>>; ACCOUNTS],

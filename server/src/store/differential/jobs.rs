@@ -11,7 +11,7 @@ use crate::store::{Result, StoreError};
 
 /// What the test knows of a store's jobs.
 #[derive(Debug, Default)]
-pub(super) struct Jobs {
+pub(crate) struct Jobs {
     /// All that were reserved, in that order.
     known: Vec<JobKey>,
     submitting: Vec<JobKey>,

@@ -8,7 +8,7 @@ use crate::store::Result;
 
 /// What the test knows of a store's sessions.
 #[derive(Debug, Default)]
-pub(super) struct Sessions {
+pub(crate) struct Sessions {
     codes: u8,
     started: u8,
     /// All callers that signed in, also those whose session has ended.

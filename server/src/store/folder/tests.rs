@@ -49,7 +49,7 @@ fn refusal(database: impl FnOnce(&Path)) -> String {
     error.replace(&*folder.path().to_string_lossy(), "folder")
 }
 
-fn sql(file: &Path, sql: &str) {
+pub(super) fn sql(file: &Path, sql: &str) {
     let connection = Connection::open(file).unwrap();
     connection.execute_batch(sql).unwrap();
 }

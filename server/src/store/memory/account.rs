@@ -6,30 +6,16 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
 use promptarium::{PromptId, VaultId, VaultPromptId};
-use serde::{Deserialize, Serialize};
 
-use super::data::{Data, Kind};
+use super::data::Data;
+use super::rows::{Kind, Member, StoredPrompt};
 use crate::domain::{
     AccountId, Membership, NewPrompt, PromptInputs, PromptKind, PromptRecord, SharedPrompt,
     VaultRecord, slug,
 };
 use crate::limits::MEMORY_FORK_PROMPTS_MAX;
 use crate::store::{Result, StoreError};
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct StoredPrompt {
-    pub(super) shown: SharedPrompt,
-    pub(super) inputs: PromptInputs,
-}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Member {
-    pub(super) prompt: PromptId,
-    /// If it is pinned; later pins are greater.
-    pub(super) pin: Option<i64>,
-}
 
 impl Data {
     /// The vault that a request addresses.
@@ -234,12 +220,6 @@ impl Data {
         }
         Ok(())
     }
-}
-
-/// The time of a change: now, but at least a microsecond after the previous change.
-pub(super) fn later(now: Timestamp, before: Timestamp) -> Timestamp {
-    let tick = SignedDuration::from_micros(1);
-    now.max(before.checked_add(tick).unwrap_or(Timestamp::MAX))
 }
 
 /// Sets a field if there is a value for it.

@@ -7,11 +7,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
-use serde::{Deserialize, Serialize};
 
-use super::account::{Member, StoredPrompt};
-use super::job::{Job, Place};
-use super::keys::{Code, Session};
+use super::rows::{Account, Code, Job, Kind, Member, Place, Session, StoredPrompt};
 use super::table::{AnyTable, Change, Table};
 use crate::clock::Clock;
 use crate::domain::{
@@ -49,29 +46,14 @@ pub(super) struct Data {
     pub(super) last_step: u64,
 }
 
-/// Two tables that a program adds to those of the store.
+/// Three tables that a program adds to those of the store.
 pub(super) trait Extension: Any + Debug + Send + Sync {
-    fn tables(&mut self) -> [&mut dyn AnyTable; 2];
+    fn tables(&mut self) -> [&mut dyn AnyTable; 3];
 
     /// Takes note that a job has ended, with these images.
     fn job_ended(&mut self, job: &JobRecord, images: Arc<[PromptImage]>);
 
     fn delete_account(&mut self, account: AccountId);
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Account {
-    pub(super) name: Box<str>,
-    pub(super) created_at: Timestamp,
-}
-
-/// Kinds of ids that are counted on their own, as a database does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) enum Kind {
-    Prompt,
-    Vault,
-    Membership,
-    Other,
 }
 
 impl Data {

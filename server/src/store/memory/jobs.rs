@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::MemoryStore;
-use super::job::{Job, Phase};
+use super::rows::{Job, Phase};
 use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
 use crate::store::{JobStore, Result, StoreError};
 

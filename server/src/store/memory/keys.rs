@@ -3,32 +3,13 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use super::MemoryStore;
-use super::data::{Data, Kind};
-use super::queue::after;
+use super::data::Data;
+use super::rows::{Code, Kind, Session, after};
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, SessionRecord};
-use crate::limits::{
-    API_KEYS_MAX, LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME,
-};
+use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
 use crate::store::{KeyStore, Result, SessionStore, StoreError};
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Session {
-    /// Of what the browser keeps.
-    digest: [u8; 32],
-    pub(super) record: SessionRecord,
-    pub(super) has_ended: bool,
-}
-
-/// What a one-time code stands for.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Code {
-    pub(super) account: AccountId,
-    expires_at: Timestamp,
-}
 
 impl Data {
     fn key(&self, public_id: &str) -> Option<&KeyRecord> {
@@ -67,13 +48,6 @@ impl Data {
         let key = self.keys.get_mut(&id)?;
         key.revoked_at.get_or_insert(now);
         Some(key.clone())
-    }
-}
-
-impl Session {
-    fn is_valid(&self, now: Timestamp) -> bool {
-        let idle_end = after(self.record.last_seen_at, SESSION_IDLE);
-        !self.has_ended && self.record.expires_at > now && idle_end > now
     }
 }
 

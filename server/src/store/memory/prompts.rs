@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::MemoryStore;
-use super::account::{StoredPrompt, later, set};
+use super::account::set;
+use super::rows::{StoredPrompt, later};
 use crate::domain::{
     Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery, SharedPrompt,
 };

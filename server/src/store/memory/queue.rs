@@ -8,7 +8,7 @@ use promptarium::PromptId;
 use tokio::time::sleep;
 
 use super::MemoryStore;
-use super::job::{Job, Phase, Place};
+use super::rows::{Job, Phase, Place, after};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, JobState, Lease, PromptImage, Release, Turn,
     output_prompt,
@@ -17,6 +17,19 @@ use crate::limits::JOBS_AT_ONCE;
 use crate::store::{JobQueue, Result, StoreError};
 
 impl MemoryStore {
+    /// Ends the leases of a server that has ended: nobody else has this store.
+    #[cfg(feature = "folder")]
+    pub(crate) async fn end_leases(&self) -> Result<()> {
+        self.step(|data| {
+            let jobs = data.jobs.values().filter(|job| job.fence.is_some());
+            for job in jobs.cloned().collect::<Vec<_>>() {
+                data.put_job(Job { fence: None, due_at: data.now(), ..job });
+            }
+            Ok(())
+        })
+        .await
+    }
+
     async fn change_leased(
         &self,
         lease: &Lease,
@@ -30,11 +43,6 @@ impl MemoryStore {
 /// The time from one to another, zero if the clock was set back.
 fn between(from: Timestamp, to: Timestamp) -> Duration {
     to.duration_since(from).try_into().unwrap_or_default()
-}
-
-/// The time this long after another.
-pub(super) fn after(time: Timestamp, by: Duration) -> Timestamp {
-    time.checked_add(by).unwrap_or(Timestamp::MAX)
 }
 
 /// The time this long before another.

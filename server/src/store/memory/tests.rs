@@ -10,9 +10,8 @@ use promptarium::PromptId;
 use tokio::time::{Instant, timeout};
 
 use super::MemoryStore;
-use super::account::StoredPrompt;
 use super::data::Data;
-use super::job::Phase;
+use super::rows::{Phase, StoredPrompt};
 use crate::clock::{Clock, ManualClock};
 use crate::domain::{AccountId, JobKey, Release, Turn};
 use crate::limits::MEMORY_FORK_PROMPTS_MAX;

@@ -9,8 +9,9 @@ use futures::{StreamExt, stream};
 use promptarium::{PromptId, VaultId};
 
 use super::MemoryStore;
-use super::account::{StoredPrompt, later, set};
+use super::account::set;
 use super::data::Data;
+use super::rows::{StoredPrompt, later};
 use crate::domain::{
     AccountId, Caller, ListedPrompt, Membership, NewVault, PromptRecord, VaultPatch, VaultRecord,
     VaultVisibility,

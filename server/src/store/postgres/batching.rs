@@ -180,6 +180,7 @@ fn copy(failure: &StoreError) -> StoreError {
         StoreError::NotFound => StoreError::NotFound,
         StoreError::UnknownVault => StoreError::UnknownVault,
         StoreError::Unavailable(cause) => StoreError::Unavailable(text(cause)),
+        StoreError::Full(cause) => StoreError::Full(text(cause)),
         StoreError::OutcomeUnknown(cause) => StoreError::OutcomeUnknown(text(cause)),
         StoreError::Internal(cause) => StoreError::Internal(text(cause)),
         other => StoreError::OutcomeUnknown(error_chain(other).into()),

@@ -13,6 +13,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, Error, Statement as Prepared};
 use tokio_util::task::AbortOnDropHandle;
 
+use super::errors::is_temporary;
 use super::statement::Statement;
 use super::url::DatabaseUrl;
 use crate::error_chain::error_chain;
@@ -36,8 +37,12 @@ pub(super) struct State {
 
 /// No host accepted a connection: one line, each host with its reason.
 #[derive(Debug, thiserror::Error)]
-#[error("no connection to the database: {0}")]
-pub struct Unreachable(String);
+#[error("no connection to the database: {text}")]
+pub struct Unreachable {
+    text: String,
+    /// Whether one of them may accept one in a while.
+    pub(super) temporary: bool,
+}
 
 impl Connector {
     pub(super) fn new(url: &DatabaseUrl) -> Self {
@@ -48,7 +53,7 @@ impl Connector {
     /// no limit for one that accepts and does not answer, and from the same host each time.
     pub(super) async fn connect(&self) -> Result<DbClient, Unreachable> {
         let (hosts, first) = (&self.url.hosts, self.state.first.load(Relaxed));
-        let mut reasons = Vec::new();
+        let (mut reasons, mut temporary) = (Vec::new(), false);
         for at in first..first + hosts.len() {
             let (name, config) = &hosts[at % hosts.len()];
             let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
@@ -60,18 +65,25 @@ impl Connector {
                     self.state.first.store(at, Relaxed);
                     return Ok(client);
                 }
-                Ok(Err(error)) => format!("{name}: {}", error_chain(&error)),
-                Err(_) => format!("{name} did not answer for {} s", limit.as_secs()),
+                Ok(Err(error)) => {
+                    let way_out = way_out(&error);
+                    temporary |= way_out.is_empty() && is_temporary(&error);
+                    format!("{name}: {}{way_out}", error_chain(&error))
+                }
+                Err(_) => {
+                    temporary = true;
+                    format!("{name} did not answer for {} s", limit.as_secs())
+                }
             });
         }
-        Err(Unreachable(reasons.join("; ")))
+        Err(Unreachable { text: reasons.join("; "), temporary })
     }
 
     /// The same for the start of a program: no pooler is in the way that mixes up or loses prepared
     /// statements.
     pub(super) async fn connect_and_check(&self) -> Result<DbClient, Unreachable> {
         let (client, other) = (self.connect().await?, self.connect().await?);
-        check_pooler(&client, &other).await.map_err(Unreachable)?;
+        check_pooler(&client, &other).await?;
         Ok(client)
     }
 
@@ -98,6 +110,16 @@ impl Connector {
 /// Whether a connection without TLS may succeed: the server gave no answer, or takes none with TLS.
 fn may_be_of_tls(error: &Error) -> bool {
     error.code().is_none_or(|code| *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION)
+}
+
+/// What to do about an error of PgBouncer, which does not say that.
+fn way_out(error: &Error) -> &'static str {
+    match error.as_db_error() {
+        Some(error) if error.message().starts_with("unsupported startup parameter") => {
+            ": leave `options` out of the URL, and use `ALTER ROLE … SET`"
+        }
+        _ => "",
+    }
 }
 
 impl Manager for Connector {
@@ -171,7 +193,7 @@ impl DbClient {
 /// `client` prepared is taken, so `other` begins a transaction meanwhile. Clients of other
 /// servers may take it first, so this is tried several times. They use the same names, so the
 /// statement returns a number of its own.
-async fn check_pooler(client: &Client, other: &Client) -> Result<(), String> {
+async fn check_pooler(client: &Client, other: &Client) -> Result<(), Unreachable> {
     let own = rand::random::<i64>();
     let sql = format!("SELECT '{own}'::bigint");
     let is_own = async {
@@ -186,23 +208,25 @@ async fn check_pooler(client: &Client, other: &Client) -> Result<(), String> {
         }
         Ok::<_, Error>(true)
     };
+    let temporary = |text| Err(Unreachable { text, temporary: true });
     let cause = match timeout(CONNECT_TIMEOUT, is_own).await {
         Ok(Ok(true)) => return Ok(()),
         Ok(Ok(false)) => "another client's statement was executed".to_owned(),
-        Ok(Err(error)) if error.as_db_error().is_none() => return Err(error_chain(&error)),
+        Ok(Err(error)) if error.as_db_error().is_none() => return temporary(error_chain(&error)),
         Ok(Err(error)) => error_chain(&error),
         Err(_) => {
-            return Err(format!(
+            return temporary(format!(
                 "no answer for {} s to the check of prepared statements: the database is \
                  overloaded, or a connection pooler has fewer than two connections to it",
                 CONNECT_TIMEOUT.as_secs()
             ));
         }
     };
-    Err(format!(
+    let text = format!(
         "prepared statements do not survive between transactions ({cause}): set pool_mode of the \
          connection pooler to session, or max_prepared_statements of PgBouncer 1.21 or later to 200"
-    ))
+    );
+    Err(Unreachable { text, temporary: false })
 }
 
 impl Deref for DbClient {

@@ -154,7 +154,7 @@ pub(super) async fn permit(
     let began = Instant::now();
     let permit = quota.acquire(client, amount, POOL_WAIT.min(time_budget::left())).await;
     time_budget::spend(began.elapsed());
-    permit.map_err(|over| StoreError::Unavailable(over.into()))
+    permit.map_err(StoreError::Busy)
 }
 
 #[cfg(test)]

@@ -19,6 +19,12 @@ pub(super) const ON_EVERY_NODE: [&str; 6] =
 
 pub(super) const IS_CITUS: &str =
     "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
+/// Compiling a statement takes longer than running it, and what a session says does not reach the
+/// nodes. Citus passes this on to them.
+const JIT_OFF: &str = "SELECT format('ALTER DATABASE %I SET jit = off', current_database())";
+/// Of a session that says nothing.
+const HAS_JIT: &str = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')
+    AND EXISTS (SELECT FROM pg_settings WHERE name = 'jit' AND reset_val = 'on')";
 /// A table is planned on one connection to each node, as its references need it.
 const BEGIN: &str = "SET LOCAL citus.multi_shard_modify_mode = 'sequential'";
 const SPREAD: &str = "SELECT logicalrelid::regclass::text FROM pg_dist_partition";
@@ -37,7 +43,20 @@ pub(super) async fn run(client: &mut Client) -> Result<Vec<&'static str>, Migrat
     spread(client).await.map_err(MigrateError::NotSpread)
 }
 
+/// Warns where the nodes of a Citus cluster compile statements.
+pub(super) async fn check_jit(client: &Client) -> Result<(), Error> {
+    if client.query_one(HAS_JIT, &[]).await?.try_get(0)? {
+        tracing::warn!(
+            "the nodes of this database compile each statement, so that changes take many times as \
+             long: run `promptarium-server migrate --distribute`, which sets `jit = off`"
+        );
+    }
+    Ok(())
+}
+
 async fn spread(client: &mut Client) -> Result<Vec<&'static str>, Error> {
+    let jit_off = client.query_one(JIT_OFF, &[]).await?;
+    client.batch_execute(jit_off.try_get(0)?).await?;
     let transaction = locked(client).await?;
     transaction.batch_execute(BEGIN).await?;
     let rows = transaction.query(SPREAD, &[]).await?;

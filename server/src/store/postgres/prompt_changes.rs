@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use const_format::formatcp;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::types::Json;
@@ -13,22 +14,9 @@ use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
 use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::{Result, StoreError};
 
-statements! {
-    /// In a transaction before a statement that changes the counts of the vaults `$3`.
-    pub(super) idempotent LOCK_VAULTS "vaults.lock"
-        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id = ANY ($3::bigint[])
-         AND {KEY_IS_VALID} ORDER BY v.id FOR NO KEY UPDATE";
-    /// In a transaction before a statement that reads or changes the memberships of the prompt `$3`.
-    /// Nothing can add one meanwhile.
-    idempotent LOCK_PROMPT "prompts.lock_prompt"
-        "SELECT FROM prompt p WHERE p.account_id = $1 AND p.id = $3 AND {KEY_IS_VALID} FOR UPDATE";
-    /// After the prompt `$3` and the vault `$15`, into which it is put, were locked. NULL parameters
-    /// leave their column unchanged; `$6` says whether the platform becomes `$7`. `$12` is the time of an
-    /// update, NULL if the prompt only comes into the vault. `$13` says that the update needs a model and
-    /// brings none. `$14` is the type. `$16` is a picture to add unless there are `$17`. `has_model` is
-    /// NULL if there is no such prompt.
-    non_idempotent UPDATE "prompts.update"
-        "{CALLER}, target AS (
+/// The parts of [`UPDATE`].
+const SAVED: &str = formatcp!(
+    "{CALLER}, target AS (
              SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $15
          ), saved AS (
              UPDATE prompt p SET
@@ -51,12 +39,33 @@ statements! {
          ), retyped AS (
              UPDATE vault_prompt m SET kind = saved.kind FROM saved
              WHERE m.account_id = $1 AND m.prompt_id = $3 AND m.kind <> saved.kind
-         ), {INTO_TARGET}
-         SELECT {PROMPT_COLUMNS}, target.id AS vault,
+         )",
+    later = later!("$12", "p.updated_at")
+);
+const SELECTED: &str = formatcp!(
+    "SELECT {PROMPT_COLUMNS}, target.id AS vault,
              (SELECT before.model_id IS NOT NULL FROM prompt before
               WHERE before.account_id = $1 AND before.id = $3) AS has_model
          FROM caller LEFT JOIN saved p ON true LEFT JOIN target ON true"
-        { later = later!("$12", "p.updated_at") };
+);
+
+statements! {
+    /// In a transaction before a statement that changes the counts of the vaults `$3`.
+    pub(super) idempotent LOCK_VAULTS "vaults.lock"
+        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id = ANY ($3::bigint[])
+         AND {KEY_IS_VALID} ORDER BY v.id FOR NO KEY UPDATE";
+    /// In a transaction before a statement that reads or changes the memberships of the prompt `$3`.
+    /// Nothing can add one meanwhile.
+    idempotent LOCK_PROMPT "prompts.lock_prompt"
+        "SELECT FROM prompt p WHERE p.account_id = $1 AND p.id = $3 AND {KEY_IS_VALID} FOR UPDATE";
+    /// After the prompt `$3` and the vault `$15`, into which it is put, were locked. NULL parameters
+    /// leave their column unchanged; `$6` says whether the platform becomes `$7`. `$12` is the time of an
+    /// update, NULL if the prompt only comes into the vault. `$13` says that the update needs a model and
+    /// brings none. `$14` is the type. `$16` is a picture to add unless there are `$17`. `has_model` is
+    /// NULL if there is no such prompt.
+    non_idempotent UPDATE "prompts.update" "{SAVED} {SELECTED}";
+    /// Puts it into the vault, too. On Citus a statement that inserts reaches all nodes.
+    non_idempotent UPDATE_AND_PUT "prompts.update_and_put" "{SAVED}, {INTO_TARGET} {SELECTED}";
     /// Its memberships change the counts of its vaults, so the vaults are locked first, then the
     /// prompt. If it came into another vault while this waited, that membership is not in the
     /// snapshot: it stays, violates its foreign key, and the statement is sent again.
@@ -116,8 +125,9 @@ impl PostgresStore {
             &image.as_ref().map(|image| Json([image])),
             &int(PROMPT_IMAGES_MAX),
         ];
+        let update = if vaults.is_empty() { &UPDATE } else { &UPDATE_AND_PUT };
         let steps: [Step<'_>; 3] =
-            [(&LOCK_VAULTS, &[&vaults]), (&LOCK_PROMPT, &[&id]), (&UPDATE, params)];
+            [(&LOCK_VAULTS, &[&vaults]), (&LOCK_PROMPT, &[&id]), (update, params)];
         let steps = &steps[usize::from(vaults.is_empty())..];
         let row = self.db.row_of_steps(By::Caller(caller), steps).await?;
         if let Some(mut prompt) = rows::prompt(&row)? {

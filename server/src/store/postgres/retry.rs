@@ -1,4 +1,4 @@
-//! What a failed statement means, and whether it is sent again.
+//! Whether a statement that failed is sent again.
 
 use std::time::Duration;
 
@@ -6,6 +6,7 @@ use tokio::time::{Instant, timeout};
 use tokio_postgres::Error;
 
 use super::connect::DbClient;
+use super::errors::{ErrorClass, classify, store_error};
 use super::statement::Statement;
 use crate::limits::{
     POOL_WAIT, REQUEST_DATABASE_TIMEOUT, RETRY_PAUSE_MAX, RETRY_PAUSE_MIN, STATEMENT_ATTEMPTS,
@@ -15,55 +16,6 @@ use crate::store::{Cause, Result, StoreError, time_budget};
 /// The failure of a statement that may have been executed.
 pub(super) fn no_outcome(writes: bool, cause: Cause) -> StoreError {
     if writes { StoreError::OutcomeUnknown(cause) } else { StoreError::Unavailable(cause) }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ErrorClass {
-    /// Another statement got in between, and this one was rolled back: send it again.
-    Conflict,
-    /// Nothing was executed: the server takes no writes any more, or does not hold the prepared
-    /// statement as it was, or another one under its name, as a pooler may mix them up. Send it
-    /// again, over a new connection.
-    OtherServer,
-    /// The connection broke or its server shut down. The statement may have been executed.
-    ConnectionLost,
-    /// The server cannot do it for the moment. It is not sent again.
-    Unavailable,
-    /// Anything else, such as a mistake in the statement. It is not sent again.
-    Fault,
-}
-
-/// The class of each SQLSTATE that is or begins so; any other is a fault.
-const CLASSES: [(&[&str], ErrorClass); 4] = [
-    // Serialization failure, deadlock, violated foreign key, violated unique index.
-    (&["40001", "40P01", "23503", "23505"], ErrorClass::Conflict),
-    // Read-only transaction; "cached plan must not change result type", which has no own code; a
-    // statement's name that the server does not know, or knows already; parameters of another type.
-    // Not those of another number: PgBouncer has their code, 08P01, for lost connections too.
-    (&["25006", "0A000", "26000", "42P05", "22P03"], ErrorClass::OtherServer),
-    // Idle in a transaction for too long, shutdown or crash, connection exception.
-    (&["25P03", "57P", "08"], ErrorClass::ConnectionLost),
-    // Cancelled, as by `statement_timeout`; lock not available; no memory, disk or connections.
-    (&["57014", "55P03", "53"], ErrorClass::Unavailable),
-];
-
-fn classify(error: &Error) -> ErrorClass {
-    if let Some(state) = error.code() {
-        let is = |codes: &[&str]| codes.iter().any(|code| state.code().starts_with(code));
-        let class = CLASSES.iter().find(|(codes, _)| is(codes));
-        return class.map_or(ErrorClass::Fault, |(_, class)| *class);
-    }
-    let io = |cause: &(dyn std::error::Error + 'static)| cause.is::<std::io::Error>();
-    let lost = error.is_closed() || std::error::Error::source(error).is_some_and(io);
-    if lost { ErrorClass::ConnectionLost } else { ErrorClass::Fault }
-}
-
-/// What the store's caller gets for an error of the driver, if nothing was changed.
-pub(super) fn store_error(error: Error) -> StoreError {
-    match classify(&error) {
-        ErrorClass::Fault => StoreError::Internal(Box::new(error)),
-        _ => StoreError::Unavailable(Box::new(error)),
-    }
 }
 
 /// Whether the server refused a statement, and so changed nothing, for what the statement says.
@@ -155,9 +107,9 @@ impl<'a> Retry<'a> {
     ) -> Result<()> {
         let (Statement { name, idempotent, writes, .. }, attempt) = (self.statement, self.attempt);
         let class = classify(&error);
-        let is_lost = class == ErrorClass::ConnectionLost;
+        let is_lost = matches!(class, ErrorClass::ConnectionLost | ErrorClass::NodeLost);
         self.maybe_done |= is_lost && sent && *writes;
-        if is_lost || class == ErrorClass::OtherServer {
+        if matches!(class, ErrorClass::ConnectionLost | ErrorClass::OtherServer) {
             client.end_epoch();
         }
         if error.code().is_none() {
@@ -166,8 +118,8 @@ impl<'a> Retry<'a> {
         }
         let retryable = match class {
             ErrorClass::Conflict | ErrorClass::OtherServer => true,
-            ErrorClass::ConnectionLost => *idempotent || !sent,
-            ErrorClass::Unavailable | ErrorClass::Fault => false,
+            ErrorClass::ConnectionLost | ErrorClass::NodeLost => *idempotent || !sent,
+            ErrorClass::Unavailable | ErrorClass::Full | ErrorClass::Fault => false,
         };
         if !retryable || attempt == STATEMENT_ATTEMPTS {
             return Err(match self.maybe_done {

@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use futures::future::{join_all, join3};
+use jiff::Timestamp;
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
@@ -15,15 +16,15 @@ use tokio_postgres::types::ToSql;
 use super::connect::DbClient;
 use super::db::{Db, permit};
 use super::retry::Retry;
-use super::rows::KEY_IS_VALID;
+use super::rows::{KEY_IS_VALID, column};
 use super::statement::Statement;
 use crate::domain::Caller;
-use crate::limits::STATEMENT_GRACE;
+use crate::limits::{CLOCKS_DIFFER_MAX, STATEMENT_GRACE};
 use crate::quota::Client;
 use crate::store::{Result, StoreError};
 
 statements! {
-    pub(super) read_only PING "ping" "SELECT 1";
+    pub(super) read_only PING "ping" "SELECT clock_timestamp() AS now";
     /// In a transaction before a statement that adds one of what an account has a limited number of.
     /// Not a lock on the row of the account: on Citus, where that is on all nodes, it would lock the
     /// rows of all accounts.
@@ -136,6 +137,22 @@ impl Db {
             }
             self.pool.retain(|client, _| client.is_usable());
         }
+    }
+
+    /// What is wrong if this clock is not the database's, and so not that of other servers: they compare
+    /// the times at which leases end.
+    pub(super) async fn clock_problem(&self) -> Result<Option<String>> {
+        let before = self.now() - CLOCKS_DIFFER_MAX;
+        let rows = self.rows(By::Server, &[(&PING, &[])]).await?;
+        let database: Timestamp = rows.first().map_or(Ok(before), |row| column(row, "now"))?;
+        let after = self.now();
+        let differs = database < before || database > after + CLOCKS_DIFFER_MAX;
+        Ok(differs.then(|| {
+            format!(
+                "the clock of this server has {after}, and the database's {database}: generations of a \
+                 server that ended may wait for as long as clocks differ; synchronize them, as by NTP"
+            )
+        }))
     }
 
     /// The first row of a caller's statement.

@@ -124,8 +124,10 @@ fn driver_parameters(parameters: BTreeMap<&str, &str>) -> Result<String, &'stati
     );
     for parameter in parameters {
         let (name, value) = match parameter {
-            // The default, and one without a meaning for this driver that many addresses have.
-            ("target_session_attrs", "read-write" | "primary") | ("gssencmode", _) => continue,
+            // The default, one without a meaning for this driver, and one that a pooler would refuse.
+            ("target_session_attrs", "read-write" | "primary")
+            | ("gssencmode", _)
+            | ("options", "") => continue,
             ("target_session_attrs", value) if value != "any" => {
                 Err("its parameter target_session_attrs must be read-write, primary or any, \
                      because the service writes")?

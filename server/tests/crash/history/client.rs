@@ -43,20 +43,14 @@ pub(crate) struct Run {
 
 impl Run {
     /// Without a blob store, the files are in a new folder.
-    pub(crate) async fn start(
-        database: Option<&str>,
-        blob_store: Option<String>,
-        replicas: usize,
-    ) -> Self {
+    pub(crate) async fn start(place: &str, blob_store: Option<String>, replicas: usize) -> Self {
         let folder = TempDir::new().unwrap();
         let new_folder = || format!("file:{}", folder.path().join("blobs").display());
         let blob_store = blob_store.unwrap_or_else(new_folder);
         let run = rand::random::<u64>();
         let key = format!("promptarium_live_h{run}_s3cretOfTheHistory");
-        let database = database.map(|url| format!("--database-url {url}")).unwrap_or_default();
-        let arguments = format!(
-            "--blob-store {blob_store} --log warn --seed-key {key}=history-{run} {database}"
-        );
+        let arguments =
+            format!("--blob-store {blob_store} --log warn --seed-key {key}=history-{run} {place}");
         let start = |n| Server::start(folder.path().join(format!("{n}.log")), &arguments);
         let mut run = Self {
             servers: futures::future::join_all((0..replicas).map(start)).await,

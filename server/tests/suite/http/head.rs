@@ -7,8 +7,8 @@ use tokio::time::timeout;
 
 use super::prelude::Expect::{Answered, Refused};
 use super::prelude::*;
-use promptarium_conformance::scenarios::core::auth::main_key;
 use promptarium_conformance::scenarios::core::errors::paths;
+use promptarium_conformance::scenarios::shared::credentials::main_key;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

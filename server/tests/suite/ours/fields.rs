@@ -2,12 +2,12 @@
 //! numbers, addresses and texts that are refused (S-09, S-11, S-60, S-65, S-66, S-67).
 
 use promptarium_conformance::scenarios::core::errors::names_exactly;
-use promptarium_conformance::scenarios::core::job::taken_by_model;
 use promptarium_conformance::scenarios::endpoints::Row;
 use promptarium_conformance::scenarios::fields::checks::{accepted, shown};
 use promptarium_conformance::scenarios::fields::request::{Correct, Request};
 use promptarium_conformance::scenarios::fields::table::{FIELDS, Field, Kind, Presence};
 use promptarium_conformance::scenarios::fields::{Fact, dashed, facts, values};
+use promptarium_conformance::scenarios::shared::job::taken_by_model;
 use strum::VariantArray as _;
 
 use crate::prelude::*;

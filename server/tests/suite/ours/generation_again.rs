@@ -2,7 +2,7 @@
 //! job; with another one it is refused, and the job stays as it is.
 
 use crate::prelude::*;
-use promptarium_conformance::scenarios::core::job::{
+use promptarium_conformance::scenarios::shared::job::{
     FAIL, Job, PLASMA, body, body_for_a_vault, failing, own_id, refused, send, status,
 };
 

@@ -4,10 +4,10 @@
 use http::header::CONTENT_TYPE;
 
 use crate::prelude::*;
-use promptarium_conformance::scenarios::core::job::{
+use promptarium_conformance::scenarios::shared::job::{
     Job, Outputs, PLASMA, PLASMA_VIDEO, REFUSE, failing, fetch, own_id, send, size, status,
 };
-use promptarium_conformance::scenarios::core::uploads::uploaded_urls;
+use promptarium_conformance::scenarios::shared::slot::uploaded_urls;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

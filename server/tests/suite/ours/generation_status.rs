@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::prelude::*;
-use promptarium_conformance::scenarios::core::job::{
+use promptarium_conformance::scenarios::shared::job::{
     FAIL, Job, PLASMA_VIDEO, failing, own_id, slow, status, within_a_jobs_time,
 };
 

@@ -4,11 +4,11 @@ use super::prompts::ANY_SCHEME;
 use crate::prelude::*;
 use promptarium_conformance::scenarios::core::generation_output::{delete_prompts, two};
 use promptarium_conformance::scenarios::core::generations::accepted;
-use promptarium_conformance::scenarios::core::job::{
+use promptarium_conformance::scenarios::core::vault_object::general as general_vault;
+use promptarium_conformance::scenarios::shared::job::{
     Job, Outputs, body, failing, fetch, own_id, refused, send, slow, status,
 };
-use promptarium_conformance::scenarios::core::uploads::{Slot, uploaded_urls};
-use promptarium_conformance::scenarios::core::vault_object::general as general_vault;
+use promptarium_conformance::scenarios::shared::slot::{Slot, uploaded_urls};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

@@ -2,9 +2,8 @@
 //! that an id of another account gets the answer of one that nobody has.
 
 use promptarium_conformance::scenarios::endpoints::{Ids, absent};
-use promptarium_conformance::scenarios::ids::{
-    Kind, PLACES, Place, Where, beside, deleted, owners_and_strangers,
-};
+use promptarium_conformance::scenarios::ids::{Kind, PLACES, Place, Where, beside, deleted};
+use promptarium_conformance::scenarios::shared::credentials::owners_and_strangers;
 
 use crate::prelude::*;
 

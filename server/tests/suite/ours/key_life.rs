@@ -4,8 +4,8 @@
 use super::keys::{NewKey, is_plain};
 use crate::prelude::*;
 use crate::session::Session;
-use promptarium_conformance::scenarios::core::auth::{hides, main_key, parts_of};
 use promptarium_conformance::scenarios::core::errors::names_exactly;
+use promptarium_conformance::scenarios::shared::credentials::{hides, main_key, parts_of};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

@@ -6,11 +6,13 @@ use super::ids::compare;
 use crate::prelude::*;
 use crate::session::Session;
 use promptarium_conformance::scenarios::core::auth::{
-    Form, form, main_bearer, main_key, mistyped, parts_of, reads, refusals, refused_everywhere,
-    unknown, vaults_unauthorized, without_scope,
+    reads, refusals, refused_everywhere, without_scope,
 };
 use promptarium_conformance::scenarios::endpoints::{self, Ids};
 use promptarium_conformance::scenarios::ids::PLACES;
+use promptarium_conformance::scenarios::shared::credentials::{
+    Form, form, main_bearer, main_key, mistyped, parts_of, unknown, vaults_unauthorized,
+};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

@@ -2,11 +2,11 @@
 //! kept. That the token is needed and the type has to be the declared one is our choice (S-82).
 
 use crate::prelude::*;
-use promptarium_conformance::scenarios::core::auth::{main_bearer, mistyped};
-use promptarium_conformance::scenarios::core::pictures::{
+use promptarium_conformance::scenarios::shared::credentials::{main_bearer, mistyped};
+use promptarium_conformance::scenarios::shared::pictures::{
     PNG_BYTES, of_all_types, png, png_of_size,
 };
-use promptarium_conformance::scenarios::core::uploads::Slot;
+use promptarium_conformance::scenarios::shared::slot::Slot;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

@@ -1,11 +1,11 @@
 //! Slots and assets at the points where the specification is silent.
 
 use crate::prelude::*;
-use promptarium_conformance::scenarios::core::auth::main_bearer;
-use promptarium_conformance::scenarios::core::pictures::{TYPES, of_all_types, png, png_of_size};
 use promptarium_conformance::scenarios::core::prompt_create::create_and_update;
 use promptarium_conformance::scenarios::core::upload_put::{COLOUR, taken, uploaded};
-use promptarium_conformance::scenarios::core::uploads::{Slot, ask};
+use promptarium_conformance::scenarios::shared::credentials::main_bearer;
+use promptarium_conformance::scenarios::shared::pictures::{TYPES, of_all_types, png, png_of_size};
+use promptarium_conformance::scenarios::shared::slot::{Slot, ask};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

@@ -16,14 +16,14 @@ async fn connect(url: &str) -> Result<DbClient, Unreachable> {
     Connector::new(&DatabaseUrl::parse(url).unwrap()).connect().await
 }
 
-/// The message of an operator's failed start.
-async fn error(url: &str) -> String {
+/// The message of an operator's failed start, and whether another one may succeed.
+async fn error(url: &str) -> (String, bool) {
     let url = DatabaseUrl::parse(url).unwrap();
     let error = PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap_err();
     assert!(matches!(error, ConnectError::Unreachable(_)), "{error:?}");
-    let text = error.to_string();
+    let (text, temporary) = (error.to_string(), error.is_temporary());
     assert!(text.starts_with("no connection to the database: ") && !text.contains('\n'), "{text}");
-    text
+    (text, temporary)
 }
 
 /// An address where nothing listens.
@@ -45,22 +45,25 @@ async fn each_failure_is_one_line_without_the_password() {
     let cluster = Cluster::start(&[]);
     let (credentials, place) = split(&cluster);
     let closed = closed_port().await;
-    for (url, part) in [
+    for (url, part, temporary) in [
         (
             format!("{credentials}@{closed}/postgres"),
-            format!("{closed}: error connecting to server: Connection refused"),
+            &*format!("{closed}: error connecting to server: Connection refused"),
+            true,
         ),
-        (format!("{credentials}x@{place}"), "password authentication failed for user".into()),
-        (format!("postgres://postgres@{place}"), "password missing".into()),
-        (format!("{credentials}@{place}s"), "database \"postgress\" does not exist".into()),
-        (format!("{credentials}@{place}?sslmode=require"), "server does not support TLS".into()),
+        (format!("{credentials}x@{place}"), "password authentication failed for user", false),
+        (format!("postgres://postgres@{place}"), "password missing", false),
+        (format!("{credentials}@{place}s"), "database \"postgress\" does not exist", false),
+        (format!("{credentials}@{place}?sslmode=require"), "server does not support TLS", false),
         (
             format!("{credentials}@nowhere.invalid/d"),
-            "nowhere.invalid: error connecting to server: failed to lookup".into(),
+            "nowhere.invalid: error connecting to server: failed to lookup",
+            true,
         ),
     ] {
-        let error = error(&url).await;
-        assert!(error.contains(&part), "{part:?} is not in {error:?}");
+        let (error, is_temporary) = error(&url).await;
+        assert!(error.contains(part), "{part:?} is not in {error:?}");
+        assert_eq!(is_temporary, temporary, "{error}");
         assert!(!error.contains(credentials.rsplit_once(':').unwrap().1), "{error}");
     }
 }
@@ -84,7 +87,7 @@ async fn a_host_that_is_down_or_does_not_answer_is_passed_over_and_not_tried_fir
     connector.connect().await.unwrap();
     assert!(began.elapsed().as_millis() < 900, "the silent host was tried again");
     let url = format!("{credentials}@{address},{closed}/postgres?connect_timeout=1");
-    let error = error(&url).await;
+    let (error, _) = error(&url).await;
     assert!(error.contains("did not answer for 1 s; ") && error.contains("refused"), "{error}");
 }
 

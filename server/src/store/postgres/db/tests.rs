@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use deadpool::managed::Object;
 use futures::future::try_join_all;
+use jiff::Timestamp;
 use tokio::time::timeout;
 
 use super::{Connector, Db};
-use crate::clock::Clock;
+use crate::clock::{Clock, ManualClock};
 use crate::limits::SHARED_CLIENTS_MAX;
 use crate::store::StoreError;
 use crate::store::postgres::retry::Retry;
@@ -97,13 +98,16 @@ async fn each_class_of_error_is_retried_as_it_should_be() {
         // The statement of another client was executed, if any.
         (&WRITING, 3, "26000", ok, 3),
         // No resources, cancelled, lock not available: reported at once.
-        (&READING, 3, "53100", unavailable, 1),
+        (&READING, 3, "53100", "full", 1),
+        (&READING, 3, "53300", unavailable, 1),
         (&READING, 3, "57014", unavailable, 1),
         (&READING, 3, "55P03", unavailable, 1),
         // Faults of this program.
         (&READING, 3, "22012", broken, 1),
         (&READING, 3, "23514", broken, 1),
-        (&READING, 3, "XX000", broken, 1),
+        // Citus has lost a node.
+        (&READING, 3, "XX000", ok, 3),
+        (&WRITING, 3, "58030", unknown, 1),
         // The server takes no writes any more, and executed nothing.
         (&WRITING, 3, "25006", ok, 3),
     ] {
@@ -112,6 +116,7 @@ async fn each_class_of_error_is_retried_as_it_should_be() {
             match db.rows(By::Server, &[(statement, &[&i64::from(until), &condition])]).await {
                 Ok(_) => ok,
                 Err(StoreError::Unavailable(_)) => unavailable,
+                Err(StoreError::Full(_)) => "full",
                 Err(StoreError::OutcomeUnknown(_)) => unknown,
                 Err(_) => broken,
             };
@@ -205,6 +210,18 @@ async fn a_statement_whose_caller_is_dropped_is_cancelled_and_delays_no_other() 
     db.rows(By::Server, &[(&QUICK_WRITE, &[])]).await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     nothing_sleeps(&db).await;
+}
+
+#[tokio::test]
+async fn a_clock_that_is_not_the_databases_is_noticed() {
+    let (mut db, _database) = db("").await;
+    assert_eq!(db.clock_problem().await.unwrap(), None);
+    let hour = Duration::from_secs(3600);
+    for time in [Timestamp::now() + hour, Timestamp::now() - hour] {
+        Arc::make_mut(&mut db).clock = Clock::Manual(ManualClock::new(time));
+        let problem = db.clock_problem().await.unwrap().unwrap();
+        assert!(problem.contains(&time.strftime("%FT%H:%M").to_string()), "{problem}");
+    }
 }
 
 #[tokio::test]

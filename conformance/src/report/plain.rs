@@ -7,7 +7,7 @@ const CURL_SHOWN: usize = 4000;
 
 /// Control characters could steer the reader's terminal and are forbidden in XML; marks of
 /// direction could change the order of what is read.
-pub(in crate::report) fn escape_control_chars(text: &str) -> String {
+pub(super) fn escape_control_chars(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -24,24 +24,24 @@ pub(in crate::report) fn escape_control_chars(text: &str) -> String {
     shown
 }
 
-pub(in crate::report) fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     escape_control_chars(&text.lines().collect::<Vec<_>>().join(" "))
 }
 
 /// The shell line of an exchange, or its length if it is too long to read.
-pub(in crate::report) fn curl(exchange: &Exchange) -> Option<String> {
+pub(super) fn curl(exchange: &Exchange) -> Option<String> {
     exchange.curl.as_ref().map(|line| match line.len() {
         ..=CURL_SHOWN => escape_control_chars(line),
         length => format!("a line of {length} bytes; see the JSON report"),
     })
 }
 
-pub(in crate::report) fn seconds(ms: u64) -> String {
+pub(super) fn seconds(ms: u64) -> String {
     format!("{}.{} s", ms / 1000, ms % 1000 / 100)
 }
 
 /// `[text](address)` as its text: the addresses are those of the page of rules.
-pub(in crate::report) fn without_links(text: &str) -> String {
+pub(super) fn without_links(text: &str) -> String {
     let mut shown = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("](") {
@@ -52,4 +52,9 @@ pub(in crate::report) fn without_links(text: &str) -> String {
         rest = after;
     }
     shown + rest
+}
+
+pub(super) fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }

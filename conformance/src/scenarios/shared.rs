@@ -1,0 +1,6 @@
+//! What scenarios of several subjects start from.
+
+pub mod credentials;
+pub mod job;
+pub mod pictures;
+pub mod slot;

@@ -1,0 +1,254 @@
+//! Named bugs in how records and answers are written: what serializers of Go, Python and TypeScript
+//! leave out, turn into text, or take from another field. Bugs in what is done are in the handlers.
+
+use serde_json::{Value, json};
+
+use super::answer::Answer;
+use super::call::Call;
+use super::choices::Choices;
+use super::store::{Prompt, Vault};
+
+fn without(value: &mut Value, name: &str) {
+    if let Some(object) = value.as_object_mut() {
+        object.remove(name);
+    }
+}
+
+fn text(value: &mut Value, name: &str) {
+    value[name] = json!(value[name].to_string().trim_matches('"'));
+}
+
+/// A list as texts.
+fn texts(value: &Value) -> Value {
+    value.as_array().into_iter().flatten().map(Value::to_string).collect()
+}
+
+/// A field as Go leaves it out under `omitempty`.
+fn omit_empty(value: &mut Value, name: &str) {
+    let is_empty = match &value[name] {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        other => *other == json!(0),
+    };
+    if is_empty {
+        without(value, name);
+    }
+}
+
+#[rustfmt::skip]
+pub(super) fn prompt(choices: &Choices, prompt: &Prompt, value: &mut Value) {
+    match choices.bug {
+        "prompt.id-text" => text(value, "id"),
+        "prompt.platform-omitempty" => omit_empty(value, "platform"),
+        "prompt.platform-empty" => value["platform"] = json!([]),
+        "prompt.images-omitempty" => omit_empty(value, "images"),
+        "prompt.images-null" => if prompt.images.is_empty() { value["images"] = Value::Null },
+        "prompt.vault-ids-null" => if value["vaultIds"] == json!([]) { value["vaultIds"] = Value::Null },
+        "prompt.vault-ids-texts" => value["vaultIds"] = texts(&value["vaultIds"]),
+        "prompt.vault-ids-one" => value["vaultIds"] = value["vaultIds"].as_array().into_iter().flatten().take(1).cloned().collect(),
+        "prompt.created-epoch" => value["createdAt"] = json!(prompt.created / 1000),
+        "prompt.created-rfc-1123" => value["createdAt"] = json!("Sat, 01 Mar 2025 09:30:00 GMT"),
+        "prompt.created-with-space" => value["createdAt"] = json!("2025-03-01 09:30:00"),
+        "prompt.updated-missing" => without(value, "updatedAt"),
+        "prompt.updated-null-at-first" => if prompt.updated <= prompt.created + 1 { value["updatedAt"] = Value::Null },
+        "prompt.shows-model" => value["modelId"] = json!(prompt.model),
+        "prompt.shows-references" => value["referenceMediaUrls"] = json!(prompt.references),
+        "prompt.shows-image-url" => value["imageUrl"] = json!(prompt.image),
+        "prompt.shows-ratio" => value["aspectRatio"] = json!(prompt.aspect_ratio),
+        "prompt.shows-pin" => value["isPinned"] = json!(false),
+        "prompt.shows-membership" => value["vaultPromptId"] = Value::Null,
+        "prompt.status-null" => value["status"] = Value::Null,
+        "prompt.status-missing" => without(value, "status"),
+        "prompt.type-capitals" => value["promptType"] = json!(prompt.kind.to_uppercase()),
+        "prompt.type-number" => value["promptType"] = json!(1),
+        "prompt.snake-case" => { value["prompt_type"] = json!(prompt.kind); without(value, "promptType") }
+        "prompt.text-missing" => without(value, "prompt"),
+        "prompt.title-escaped" => value["title"] = json!(prompt.title.replace('<', "&lt;").replace('"', "&quot;")),
+        "prompt.text-cut" => value["prompt"] = json!(prompt.text.chars().take(10_000).collect::<String>()),
+        "prompt.text-cut-at-nul" => value["prompt"] = json!(prompt.text.split('\0').next()),
+        "prompt.text-newlines" => value["prompt"] = json!(prompt.text.replace("\r\n", "\n")),
+        "prompt.text-three-bytes" => value["title"] = json!(prompt.title.replace(|c: char| c.len_utf8() > 3, "?")),
+        "prompt.text-latin" => value["prompt"] = json!(prompt.text.replace(|c: char| !c.is_ascii() && u32::from(c) > 255, "?")),
+        "image.width-text" => for image in value["images"].as_array_mut().into_iter().flatten() { text(image, "width") },
+        "image.created-missing" => for image in value["images"].as_array_mut().into_iter().flatten() { without(image, "createdAt") },
+        "image.url-null" => for image in value["images"].as_array_mut().into_iter().flatten() { image["url"] = Value::Null },
+        "image.size-zero" => for image in value["images"].as_array_mut().into_iter().flatten() { without(image, "height") },
+        "image.texts" => value["images"] = value["images"].as_array().into_iter().flatten().map(|image| image["url"].clone()).collect(),
+        _ => {}
+    }
+}
+
+#[rustfmt::skip]
+pub(super) fn member(choices: &Choices, value: &mut Value) {
+    match choices.bug {
+        "member.pinned-number" => value["isPinned"] = json!(i32::from(value["isPinned"] == true)),
+        "member.pinned-omitempty" => omit_empty(value, "isPinned"),
+        "member.pinned-always-false" => value["isPinned"] = json!(false),
+        "member.id-missing" => without(value, "vaultPromptId"),
+        "member.id-of-prompt" => value["vaultPromptId"] = value["id"].clone(),
+        "member.id-exchanged" => value["id"] = value["vaultPromptId"].clone(),
+        "member.id-text" => text(value, "vaultPromptId"),
+        "member.prompt-nested" => *value = json!({ "vaultPromptId": value["vaultPromptId"], "isPinned": value["isPinned"], "prompt": value }),
+        "member.no-images" => without(value, "images"),
+        "member.no-vault-ids" => without(value, "vaultIds"),
+        _ => {}
+    }
+}
+
+#[rustfmt::skip]
+pub(super) fn vault(choices: &Choices, vault: &Vault, value: &mut Value) {
+    match choices.bug {
+        "vault.id-text" => text(value, "id"),
+        "vault.count-text" => text(value, "promptCount"),
+        "vault.count-omitempty" => omit_empty(value, "promptCount"),
+        "vault.count-missing" => without(value, "promptCount"),
+        "vault.count-zero" => value["promptCount"] = json!(0),
+        "vault.slug-name" => value["slug"] = json!(vault.name),
+        "vault.slug-missing" => without(value, "slug"),
+        "vault.slug-empty" => value["slug"] = json!(""),
+        "vault.description-omitempty" => omit_empty(value, "description"),
+        "vault.description-null-text" => if vault.description.is_none() { value["description"] = json!("null") },
+        "vault.visibility-capitals" => value["visibility"] = json!(vault.visibility.to_uppercase()),
+        "vault.visibility-is-public" => value["visibility"] = json!(vault.visibility == "public"),
+        "vault.access-missing" => without(value, "accessType"),
+        "vault.access-number" => value["accessType"] = json!(0),
+        "vault.locked-number" => value["isLocked"] = json!(0),
+        "vault.locked-null" => value["isLocked"] = Value::Null,
+        "vault.system-number" => value["isSystem"] = json!(i32::from(vault.is_system)),
+        "vault.system-omitempty" => omit_empty(value, "isSystem"),
+        "vault.system-always" => value["isSystem"] = json!(true),
+        "vault.system-never" => value["isSystem"] = json!(false),
+        "vault.cover-missing" => without(value, "coverImageUrl"),
+        "vault.cover-false" => value["coverImageUrl"] = json!(false),
+        "vault.created-epoch" => value["createdAt"] = json!(vault.created),
+        "vault.updated-missing" => without(value, "updatedAt"),
+        "vault.updated-zero" => value["updatedAt"] = json!("0001-01-01"),
+        "vault.name-trimmed-to-30" => value["name"] = json!(vault.name.chars().take(30).collect::<String>()),
+        "vault.name-title-case" => value["name"] = json!(vault.name.to_lowercase()),
+        _ => {}
+    }
+}
+
+/// In any answer of success.
+#[rustfmt::skip]
+pub(super) fn answer(call: &Call, answer: &mut Answer) {
+    let path = &*call.request.path;
+    let ends = |end: &str| path.ends_with(end);
+    let data = &mut answer.data;
+    match (call.choices.bug, call.request.method.as_str()) {
+        ("status.create-prompt-200", "POST") if ends("/v1/prompts") => answer.status = 200,
+        ("status.create-vault-200", "POST") if ends("/v1/vaults") => answer.status = 200,
+        ("status.create-vault-id-only", "POST") if ends("/v1/vaults") => *data = json!({ "id": data["id"] }),
+        ("status.create-prompt-no-dates", "POST") if ends("/v1/prompts") => without(data, "updatedAt"),
+        ("status.fork-200", "POST") if ends("/fork") => answer.status = 200,
+        ("status.fork-202", "POST") if ends("/fork") => answer.status = 202,
+        ("status.add-200", "POST") if path.contains("/vaults/") && ends("/prompts") => answer.status = 200,
+        ("status.save-201", "POST") if ends("/save") => answer.status = 201,
+        ("status.move-201", "POST") if ends("/move") => answer.status = 201,
+        ("status.pin-201", "POST") if ends("/pin") => answer.status = 201,
+        ("status.unpin-204", "DELETE") if ends("/pin") => answer.status = 202,
+        ("status.generate-200", "POST") if ends("/generations") => answer.status = 200,
+        ("status.generate-201", "POST") if ends("/generations") => answer.status = 201,
+        ("status.slot-200", "POST") if ends("/images") => answer.status = 200,
+        ("status.delete-202", "DELETE") => answer.status = 202,
+        ("status.update-202", "PATCH") => answer.status = 202,
+        ("status.update-null", "PATCH") => *data = Value::Null,
+        ("status.update-id-only", "PATCH") => *data = json!({ "id": data["id"] }),
+        ("deleted.no-flag", "DELETE") => without(data, "deleted"),
+        ("deleted.flag-text", "DELETE") if data["deleted"] == true => data["deleted"] = json!("true"),
+        ("deleted.id-text", "DELETE") if data["id"].is_number() => text(data, "id"),
+        ("deleted.whole-list", "DELETE") if data["deleted"] == true => *data = json!([data]),
+        ("removed.no-flag", "DELETE") => without(data, "removed"),
+        ("removed.id-name", "DELETE") if data["removed"] == true => *data = json!({ "id": data["vaultPromptId"], "removed": true }),
+        ("added.ids", "POST") if data["added"].is_number() => data["added"] = json!([]),
+        ("added.no-vault", "POST") if data["added"].is_number() => without(data, "vaultId"),
+        ("added.no-count", "POST") if data["added"].is_number() => without(data, "promptCount"),
+        ("added.count-old", "POST") if data["added"].is_number() => data["promptCount"] = json!(data["promptCount"].as_i64().unwrap_or(1) - 1),
+        ("moved.no-prompt", "POST") if ends("/move") => without(data, "promptId"),
+        ("moved.no-source", "POST") if ends("/move") => without(data, "sourceVaultId"),
+        ("moved.exchanged", "POST") if ends("/move") => *data = json!({ "promptId": data["promptId"], "sourceVaultId": data["targetVaultId"], "targetVaultId": data["sourceVaultId"], "vaultPromptId": data["vaultPromptId"] }),
+        ("moved.old-member", "POST") if ends("/move") => data["vaultPromptId"] = json!(path.rsplit('/').nth(1).and_then(|id| id.parse::<i64>().ok())),
+        ("moved.prompt-is-member", "POST") if ends("/move") => data["promptId"] = data["vaultPromptId"].clone(),
+        ("moved.texts", "POST") if ends("/move") => text(data, "promptId"),
+        ("pinned.flag-missing", _) if ends("/pin") => without(data, "isPinned"),
+        ("pinned.always-true", "DELETE") if ends("/pin") => data["isPinned"] = json!(true),
+        ("pinned.no-id", _) if ends("/pin") => without(data, "vaultPromptId"),
+        ("job.no-success", "POST") if ends("/generations") => without(data, "success"),
+        ("job.success-text", "POST") if ends("/generations") => data["success"] = json!("queued"),
+        ("job.no-provider-id", "POST") if ends("/generations") => without(data, "providerRequestId"),
+        ("job.provider-id-number", "POST") if ends("/generations") => data["providerRequestId"] = json!(17),
+        ("job.no-status-url", "POST") if ends("/generations") => without(data, "statusUrl"),
+        ("job.status-url-relative", "POST") if ends("/generations") => data["statusUrl"] = json!(format!("/api/v1/generations/{}/status", data["clientJobId"].as_str().unwrap_or_default())),
+        ("job.status-url-of-provider", "POST") if ends("/generations") => data["statusUrl"] = json!(data["statusUrl"].as_str().unwrap_or_default().replace(data["clientJobId"].as_str().unwrap_or("-"), data["providerRequestId"].as_str().unwrap_or_default())),
+        ("job.id-of-provider", "POST") if ends("/generations") => data["clientJobId"] = data["providerRequestId"].clone(),
+        ("job.media-in-answer", "POST") if ends("/generations") => data["images"] = json!([{ "url": "https://cdn.example/a.png" }]),
+        ("slot.expires-3600", "POST") if ends("/images") => data["expiresIn"] = json!(3600),
+        ("slot.expires-text", "POST") if ends("/images") => data["expiresIn"] = json!("7200"),
+        ("slot.expires-date", "POST") if ends("/images") => data["expiresIn"] = json!("2026-01-01T00:00:00Z"),
+        ("slot.size-text", "POST") if ends("/images") => text(data, "size"),
+        ("slot.no-size", "POST") if ends("/images") => without(data, "size"),
+        ("slot.no-type", "POST") if ends("/images") => without(data, "contentType"),
+        ("slot.type-jpg", "POST") if ends("/images") => data["contentType"] = json!("image/png"),
+        ("slot.no-path", "POST") if ends("/images") => without(data, "path"),
+        ("slot.no-token", "POST") if ends("/images") => without(data, "token"),
+        ("slot.url-is-upload-url", "POST") if ends("/images") => data["url"] = data["uploadUrl"].clone(),
+        ("slot.url-relative", "POST") if ends("/images") => data["url"] = json!("/assets/a.png"),
+        ("list.object", "GET") if data.is_array() => *data = json!({ "items": data }),
+        ("list.null-when-empty", "GET") if *data == json!([]) => *data = Value::Null,
+        ("read.in-a-list", "GET") if data.is_object() => *data = json!([data]),
+        ("read.key-shown", _) if data.is_object() => data["apiKey"] = json!(call.request.authorization.as_deref().and_then(|key| key.rsplit('_').next())),
+        _ => {}
+    }
+}
+
+/// The whole body of a success.
+#[rustfmt::skip]
+pub(super) fn success(choices: &Choices, body: &mut Value) {
+    match choices.bug {
+        "envelope.no-error" => without(body, "error"),
+        "envelope.error-empty" => body["error"] = json!(""),
+        "envelope.error-false" => body["error"] = json!(false),
+        "envelope.error-success" => body["error"] = json!({ "code": 0 }),
+        "envelope.bare" => *body = body["data"].take(),
+        "envelope.result" => { body["result"] = body["data"].take(); without(body, "data") }
+        "page.missing" => without(body, "pagination"),
+        "page.omitempty" => if body["pagination"]["nextCursor"].is_null() && body["pagination"].is_object() { without(&mut body["pagination"], "nextCursor") },
+        "page.empty-at-end" => if body["pagination"].is_object() && body["pagination"]["nextCursor"].is_null() { body["pagination"]["nextCursor"] = json!("") },
+        "page.false-at-end" => if body["pagination"].is_object() && body["pagination"]["nextCursor"].is_null() { body["pagination"]["nextCursor"] = json!(false) },
+        "page.snake-case" => if body["pagination"].is_object() { let next = body["pagination"]["nextCursor"].take(); body["pagination"] = json!({ "next_cursor": next }) },
+        "page.beside" => { let next = body["pagination"]["nextCursor"].take(); body["nextCursor"] = next; without(body, "pagination") }
+        _ => {}
+    }
+}
+
+/// Status and body of a refusal.
+#[rustfmt::skip]
+pub(super) fn refusal(choices: &Choices, status: &mut u16, body: &mut Value) {
+    match (choices.bug, *status) {
+        ("error.no-data", _) => without(body, "data"),
+        ("error.data-object", _) => body["data"] = json!({}),
+        ("error.object", _) => body["error"] = json!({ "message": body["error"] }),
+        ("error.empty", _) => body["error"] = json!(""),
+        ("error.true", _) => body["error"] = json!(true),
+        ("error.no-details", _) => without(body, "details"),
+        ("error.details-null", _) => body["details"] = Value::Null,
+        ("error.details-list", _) => body["details"] = json!([]),
+        ("error.details-text", 400) => body["details"] = json!("title is required"),
+        ("error.fastapi", 400) => { *status = 422; *body = json!({ "detail": [{ "loc": ["body", "title"], "msg": "field required" }] }) }
+        ("error.fastapi-404", 404) => *body = json!({ "detail": "Not Found" }),
+        ("error.problem", _) => *body = json!({ "type": "about:blank", "title": "Bad Request", "status": *status }),
+        ("error.spring", 404) => *body = json!({ "timestamp": 1, "status": 404, "error": "Not Found", "path": "/" }),
+        ("error.validation-422", 400) => *status = 422,
+        ("error.validation-500", 400) => *status = 500,
+        ("error.validation-200", 400) => *status = 200,
+        ("error.unauthorized-403", 401) => *status = 403,
+        ("error.unauthorized-400", 401) => *status = 400,
+        ("error.unauthorized-plain", 401) => *body = json!("Unauthorized"),
+        ("error.not-found-400", 404) => *status = 400,
+        ("error.not-found-200", 404) => { *status = 200; *body = json!({ "data": null, "error": null }) }
+        ("error.not-found-204", 404) => *status = 410,
+        ("error.not-found-500", 404) => *status = 500,
+        _ => {}
+    }
+}

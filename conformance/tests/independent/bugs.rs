@@ -1,0 +1,241 @@
+//! The proof of the suite: the alternative server with one named bug at a time, each of which some
+//! scenario finds. The bugs are written from the specification and from what developers get wrong,
+//! in the handlers; those in single fields are the product of a field and a slip.
+//!
+//! `bugs.tsv` has a line for each: its name, and a scenario that finds it, which a usual run tries; `PROMPTARIUM_BUGS=new` tries all scenarios on the bugs without a line, and
+//! `PROMPTARIUM_BUGS=all` on all of them, and writes the lines.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use libtest_mimic::{Failed, Trial};
+use promptarium_conformance::report::{Outcome, Record};
+use promptarium_conformance::scenarios::fields::table::{FIELDS, Field, Kind, Presence};
+use promptarium_conformance::{Run, Scenario, Target, run, scenarios, spec};
+use tokio::runtime::Handle;
+
+use crate::alternative::{self, Choices, Secrets};
+use crate::config;
+
+/// Scenarios on one server at once.
+const AT_ONCE: usize = 24;
+/// One scenario that finds a bug is enough.
+const ENOUGH: usize = 1;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent")
+}
+
+/// The scenarios that find each bug.
+type Lines = BTreeMap<String, Vec<String>>;
+
+fn lines() -> Lines {
+    let text = fs::read_to_string(folder().join("bugs.tsv")).unwrap_or_default();
+    let line = |line: &str| {
+        let (name, found) = line.split_once('\t')?;
+        Some((name.to_owned(), found.split(' ').map(str::to_owned).collect()))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+/// What goes wrong in a field of this kind.
+fn slips(field: &Field) -> Vec<&'static str> {
+    let mut slips = match field.kind {
+        Kind::Text(0, _) => {
+            vec!["one-more", "one-less", "unlimited", "cut", "bytes", "utf16", "number-taken"]
+        }
+        Kind::Text(..) => vec![
+            "one-more",
+            "one-less",
+            "unlimited",
+            "cut",
+            "bytes",
+            "utf16",
+            "number-taken",
+            "empty-taken",
+        ],
+        Kind::Ratio(_) => vec!["one-more", "one-less", "unlimited", "cut", "number-taken"],
+        Kind::AnyText if field.name == "modelId" && field.presence == Presence::Optional => {
+            vec!["number-taken", "any-taken", "prefix-only", "slash-only"]
+        }
+        Kind::AnyText => vec!["number-taken"],
+        Kind::OneOf(..) => vec!["any-case", "unknown-ignored", "beginning", "last-refused"],
+        Kind::Uri => vec!["any-taken", "number-taken"],
+        Kind::Uris(_) => vec![
+            "one-more",
+            "one-less",
+            "unlimited",
+            "any-taken",
+            "first-checked",
+            "distinct",
+            "single-taken",
+        ],
+        Kind::Id | Kind::PositiveId => vec!["text-taken", "float-cut", "bool-taken", "list-taken"],
+        Kind::Ids(..) => vec![
+            "one-more",
+            "one-less",
+            "unlimited",
+            "distinct",
+            "single-taken",
+            "texts-taken",
+            "floats-cut",
+            "others-dropped",
+        ],
+        Kind::Integer(..) => vec![
+            "text-taken",
+            "float-cut",
+            "bool-taken",
+            "clamped",
+            "32-bits",
+            "last-refused",
+            "zero-taken",
+        ],
+        Kind::Object => vec!["any-taken"],
+    };
+    let nullable = field.presence.takes_null() || matches!(field.kind, Kind::Object);
+    slips.extend(
+        (!nullable).then_some("null-absent").filter(|_| field.presence == Presence::Optional),
+    );
+    let required = field.presence == Presence::Required && matches!(field.kind, Kind::Text(..));
+    slips.extend((required && field.name != "prompt").then_some("missing-taken"));
+    slips
+}
+
+/// Every bug: those of fields, and the names in the sources of the server.
+fn names() -> BTreeSet<String> {
+    let bodies = FIELDS.iter().filter(|field| field.request.has_body());
+    let of_field = |field: &Field| {
+        let (request, name) = (field.request.as_ref().to_owned(), field.name);
+        slips(field).into_iter().map(move |slip| format!("{request}.{name}.{slip}"))
+    };
+    let mut names: BTreeSet<String> = bodies.flat_map(of_field).collect();
+    let sources = fs::read_dir(folder().join("alternative")).into_iter().flatten().flatten();
+    let sources = sources.map(|entry| entry.path()).chain([folder().join("alternative.rs")]);
+    for text in sources.filter_map(|file| fs::read_to_string(file).ok()) {
+        let literals = text.split('"').skip(1).step_by(2);
+        let is_part = |part: &str| {
+            part.len() > 1
+                && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        };
+        let is_bug = |one: &&str| one.split('.').count() == 2 && one.split('.').all(is_part);
+        names.extend(
+            literals
+                .filter(is_bug)
+                .filter(|one| !one.contains(".png") && !one.ends_with("example"))
+                .map(str::to_owned),
+        );
+    }
+    names
+}
+
+pub(crate) fn trials(handle: &Handle) -> Vec<Trial> {
+    let (lines, names) = (lines(), names());
+    let mode = std::env::var("PROMPTARIUM_BUGS").unwrap_or_default();
+    if matches!(mode.as_str(), "new" | "all") {
+        let handle = handle.clone();
+        return vec![Trial::test("bugs::written", move || {
+            handle.block_on(write(lines, names, mode == "all"))
+        })];
+    }
+    let listed: BTreeSet<_> = lines.keys().cloned().collect();
+    let mut trials = vec![
+        Trial::test("bugs::each_has_a_line_and_each_line_a_bug", move || {
+            let other: Vec<_> = names.symmetric_difference(&listed).cloned().collect();
+            none(
+                &other,
+                "PROMPTARIUM_BUGS=new cargo test --test independent -- bugs writes the lines",
+            )
+        }),
+        Trial::test("bugs::of_each_statement_one_is_found", {
+            let lines = lines.clone();
+            move || none(&unproved(&lines), "a statement whose scenarios find no bug")
+        }),
+    ];
+    for (name, found) in lines {
+        let handle = handle.clone();
+        trials.push(Trial::test(format!("bugs::{name}"), move || {
+            let is_listed = |one: &&Scenario| found.iter().any(|id| *id == one.id);
+            let chosen = scenarios::all().filter(is_listed).collect();
+            let red = handle.block_on(red(&name, chosen))?;
+            if red.is_empty() { Err(format!("not found by {found:?}").into()) } else { Ok(()) }
+        }));
+    }
+    trials
+}
+
+fn none(found: &[String], hint: &str) -> Result<(), Failed> {
+    if found.is_empty() { Ok(()) } else { Err(format!("{hint}:\n{}", found.join("\n")).into()) }
+}
+
+/// The statements of the specification that have scenarios, of which none finds a bug.
+fn unproved(lines: &Lines) -> Vec<String> {
+    let finds = |id: &str| lines.values().flatten().any(|one| one == id);
+    let rules: BTreeSet<_> =
+        scenarios::all().filter(|one| finds(one.id)).flat_map(|one| one.rules).copied().collect();
+    let clauses = spec::spec()
+        .quotes
+        .iter()
+        .flat_map(|quote| quote.clauses.iter().map(move |clause| (quote, clause)));
+    let open = clauses.filter(|(_, clause)| {
+        clause.reason.is_none() && !clause.rules.iter().any(|rule| rules.contains(&**rule))
+    });
+    open.map(|(quote, clause)| {
+        format!("{}: {} ({})", quote.id, clause.says, clause.rules.join(", "))
+    })
+    .collect()
+}
+
+/// The scenarios of these that fail on a server with this bug.
+async fn red(bug: &str, chosen: Vec<&'static Scenario>) -> Result<Vec<String>, Failed> {
+    let choices = Choices::with_bug(bug.to_owned().leak());
+    let server = alternative::start(Secrets::tolerant(), choices).await?;
+    let config =
+        config(&server, choices, Secrets::tolerant()).map_err(|error| error.to_string())?;
+    let target = Arc::new(Target::new(config)?);
+    let one = |(number, scenario): (usize, &'static Scenario)| {
+        let (target, tag) = (Arc::clone(&target), format!("bug-{number}"));
+        async move { run::one(&target, scenario, &tag, Run::DEADLINE, std::future::pending()).await }
+    };
+    let (last, others): (Vec<_>, Vec<_>) =
+        chosen.into_iter().enumerate().partition(|(_, scenario)| scenario.last);
+    let together = futures::stream::iter(others).map(one).buffer_unordered(AT_ONCE);
+    let alone = futures::stream::iter(last).then(one);
+    let records = together.chain(alone);
+    let is_red = |record: &Record| matches!(record.outcome, Outcome::Failed | Outcome::Error);
+    let found = records.filter(|record| std::future::ready(is_red(record)));
+    Ok(found.map(|record| record.id.to_owned()).take(ENOUGH).collect().await)
+}
+
+/// All scenarios, those first that a bug of this name is likely to meet.
+fn ordered(bug: &str) -> Vec<&'static Scenario> {
+    let parts: Vec<_> = bug.split(['.', '-']).collect();
+    let likeness =
+        |scenario: &Scenario| parts.iter().filter(|part| scenario.id.contains(**part)).count();
+    let mut all: Vec<_> = scenarios::all().collect();
+    all.sort_by_key(|scenario| std::cmp::Reverse(likeness(scenario)));
+    all
+}
+
+async fn write(mut lines: Lines, names: BTreeSet<String>, all: bool) -> Result<(), Failed> {
+    lines.retain(|name, _| names.contains(name) && !all);
+    let new: Vec<_> = names.into_iter().filter(|name| !lines.contains_key(name)).collect();
+    let mut found = futures::stream::iter(new)
+        .map(|name| async move { (red(&name, ordered(&name)).await, name) })
+        .buffer_unordered(3);
+    let mut survivors = Vec::new();
+    while let Some((red, name)) = found.next().await {
+        let red = red?;
+        if red.is_empty() {
+            survivors.push(name);
+            continue;
+        }
+        lines.insert(name, red);
+        let text: String =
+            lines.iter().map(|(name, red)| format!("{name}\t{}\n", red.join(" "))).collect();
+        fs::write(folder().join("bugs.tsv"), text)?;
+    }
+    none(&survivors, "nobody finds these")
+}

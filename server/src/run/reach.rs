@@ -1,0 +1,122 @@
+//! Where a command is carried out: by the running server of a folder, or here.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::{fs, io};
+
+#[cfg(feature = "folder")]
+use parking_lot::Mutex;
+#[cfg(feature = "postgres")]
+use serde_json::json;
+
+#[cfg(all(unix, feature = "folder"))]
+use super::admin_socket::Server;
+use super::commands::execute;
+use super::{Failure, Output, print};
+#[cfg(feature = "folder")]
+use super::{archive, backup};
+use crate::config::{AccountCommand, AdminCommand, Config};
+use crate::program::{open_store, with_database};
+#[cfg(feature = "folder")]
+use crate::store::folder::has_data;
+
+/// Runs a command and prints its result.
+pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCode, Failure> {
+    let (text, json) = match command {
+        #[cfg(feature = "postgres")]
+        AdminCommand::Migrate { distribute } => migrate(config, distribute).await?,
+        #[cfg(feature = "folder")]
+        AdminCommand::Backup { file } => backup::back_up(config, &file)?,
+        #[cfg(feature = "folder")]
+        AdminCommand::Restore { file } => backup::restore(config, &file)?,
+        #[cfg(feature = "folder")]
+        AdminCommand::Account(AccountCommand::Export { name, with_files: Some(file) }) => {
+            let command = AccountCommand::Export { name, with_files: None };
+            let document = Mutex::new(String::new());
+            let emit = async |part: String| {
+                document.lock().push_str(&part);
+                Ok(())
+            };
+            reach(config, AdminCommand::Account(command), String::new(), emit).await?;
+            archive::write(config, &document.into_inner(), &file).await?
+        }
+        command => {
+            let input = match &command {
+                AdminCommand::Account(AccountCommand::Import { file, .. }) => {
+                    import_input(config, file).await?
+                }
+                _ => String::new(),
+            };
+            let emit = async |part: String| {
+                Ok(print(&part).map_err(|error| format!("cannot write to stdout: {error}"))?)
+            };
+            reach(config, command, input, emit).await?
+        }
+    };
+    let result = if config.settings.json { format!("{json}\n") } else { text };
+    // An export has printed its result.
+    if !json.is_null() {
+        print(result).map_err(|error| format!("cannot write to stdout: {error}"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Has the running server of the folder carry out a command, or does it here.
+async fn reach(
+    config: &Config,
+    command: AdminCommand,
+    input: String,
+    emit: impl AsyncFn(String) -> Result<(), Failure>,
+) -> Result<Output, Failure> {
+    #[cfg(feature = "folder")]
+    if let Some(folder) = config.data_folder() {
+        #[cfg(unix)]
+        if let Some(server) = Server::of(&folder).await {
+            return server.execute(config.command_line(), input, emit).await;
+        }
+        if !has_data(&folder) {
+            return Err(format!(
+                "{}: there are no data in {}; name the folder of a server, or start one there",
+                config.source("data"),
+                folder.display()
+            )
+            .into());
+        }
+    }
+    let store = with_database(config, async || open_store(config).await).await?;
+    execute(&store, &config.settings, command, input, emit).await
+}
+
+/// The document of an import, from a file, an archive or, for `-`, standard input.
+async fn import_input(config: &Config, file: &Path) -> Result<String, Failure> {
+    #[cfg(feature = "folder")]
+    if let Some(document) = archive::read(config, file).await? {
+        return Ok(document);
+    }
+    #[cfg(not(feature = "folder"))]
+    let _ = config;
+    let is_file = file != Path::new("-");
+    let document = if is_file { fs::read_to_string(file) } else { io::read_to_string(io::stdin()) };
+    document.map_err(|error| format!("{} cannot be read: {error}", file.display()).into())
+}
+
+#[cfg(feature = "postgres")]
+async fn migrate(config: &Config, distribute: bool) -> Result<Output, Failure> {
+    use crate::store::postgres::PostgresStore;
+    // The configuration is checked for the command.
+    let Some(url) = &config.settings.database_url else {
+        return Err("no database".to_owned().into());
+    };
+    let migrate = async || Ok(PostgresStore::migrate(url).await?);
+    let applied = with_database(config, migrate).await?;
+    let mut text: String = applied.iter().map(|name| format!("applied {name}\n")).collect();
+    let mut json = json!({ "applied": applied });
+    if distribute {
+        let distribute = async || Ok(PostgresStore::distribute(url).await?);
+        let distributed = with_database(config, distribute).await?;
+        text.extend(distributed.iter().map(|name| format!("distributed {name}\n")));
+        json["distributed"] = json!(distributed);
+    }
+    let unchanged = text.is_empty().then(|| "the schema is up to date\n".to_owned());
+    Ok((unchanged.unwrap_or(text), json))
+}

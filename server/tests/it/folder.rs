@@ -1,0 +1,188 @@
+//! A server whose data are in a folder: it stops and starts, takes commands, and is moved.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use promptarium_server::EmbeddedServer;
+use promptarium_server::test_support::ScratchDatabase;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::client::{Connection, call, get};
+use crate::support::program::{Ended, Running, output, program, refusal};
+use crate::support::{PROMPT, TIMEOUT, wait_until};
+
+const KEY: &str = "promptarium_live_a1_s3cretOfAlice";
+
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    /// The flag of the folder of this name.
+    fn data(&self, name: &str) -> String {
+        format!("--data={}", self.path(name))
+    }
+
+    async fn start(&self, more: &str) -> Running {
+        Running::start(&format!("{} --seed-key={KEY}=alice {more}", self.data("data"))).await
+    }
+}
+
+async fn command(arguments: &str) -> Ended {
+    let ended = output(program(arguments)).await;
+    assert_eq!(ended.code, Some(0), "{arguments}: {ended:?}");
+    ended
+}
+
+async fn send(server: &Running, key: &str, method: &str, path: &str, body: Option<Value>) -> Value {
+    let body = body.map(|body| body.to_string());
+    let response = Connection::to(server).await.api(key, method, path, body.as_deref()).await;
+    assert!(response.status < 300, "{path}: {response:?}");
+    response.data()
+}
+
+/// Generates a picture, and returns its bytes.
+async fn generate(server: &Running) -> Vec<u8> {
+    let body = json!({ "modelId": "local/plasma", "prompt": "A harbour", "clientJobId": "j" });
+    send(server, KEY, "POST", "/generations", Some(body)).await;
+    let has_ended = async || {
+        let job = send(server, KEY, "GET", "/generations/j/status", None).await;
+        job["status"] == "completed"
+    };
+    wait_until(TIMEOUT, has_ended).await.expect("an end");
+    picture(server, KEY).await
+}
+
+/// The bytes of the only picture of the account.
+async fn picture(server: &Running, key: &str) -> Vec<u8> {
+    let prompts = send(server, key, "GET", "/prompts", None).await;
+    let prompts = prompts.as_array().unwrap();
+    let urls: Vec<_> = prompts.iter().filter_map(|one| one["images"][0]["url"].as_str()).collect();
+    let [url] = urls[..] else { panic!("{urls:?}") };
+    let path = url.strip_prefix(server.root()).unwrap_or_else(|| panic!("{url}"));
+    let file = get(server, path).await;
+    assert_eq!(file.status, 200, "{url}");
+    file.bytes
+}
+
+#[tokio::test]
+async fn what_was_kept_is_there_after_a_stop_and_a_start() {
+    let home = Home::new();
+    let server = home.start("").await;
+    assert_eq!(server.ready["store"], "folder");
+    let id = send(&server, KEY, "POST", "/prompts", Some(serde_json::from_str(PROMPT).unwrap()))
+        .await["id"]
+        .clone();
+    let bytes = generate(&server).await;
+    let refused = refusal(program(&format!("--listen=127.0.0.1:0 {}", home.data("data"))), 2).await;
+    for part in [&home.path("data"), &format!("(process {})", server.process_id()), "--data: "] {
+        assert!(refused.contains(part), "{refused}");
+    }
+    assert_eq!(server.stop().await.code, Some(0));
+    let server = home.start("").await;
+    assert_eq!(send(&server, KEY, "GET", &format!("/prompts/{id}"), None).await["id"], id);
+    assert_eq!(picture(&server, KEY).await, bytes);
+    let job = send(&server, KEY, "GET", "/generations/j/status", None).await;
+    assert_eq!(job["status"], "completed");
+}
+
+#[tokio::test]
+async fn commands_reach_the_running_server_and_open_the_folder_without_one() {
+    let home = Home::new();
+    let place = home.data("data");
+    let line = refusal(program(&format!("account list {place}")), 2).await;
+    assert!(line.contains("there are no data in"), "{line}");
+    assert!(!Path::new(&home.path("data")).exists());
+
+    let server = home.start("").await;
+    let socket = std::fs::metadata(home.path("data/admin.sock")).unwrap();
+    assert_eq!(socket.permissions().mode() & 0o777, 0o600);
+    let key = command(&format!("key create --account alice {place}")).await.stdout;
+    let key = key.trim();
+    assert_eq!(send(&server, key, "GET", "/prompts", None).await, json!([]));
+    send(&server, KEY, "POST", "/prompts", Some(serde_json::from_str(PROMPT).unwrap())).await;
+    let export = command(&format!("account export alice {place}")).await.stdout;
+    std::fs::write(home.path("alice.json"), &export).unwrap();
+    command(&format!("account create bob {place}")).await;
+    let import = format!("account import bob {} {place}", home.path("alice.json"));
+    assert!(command(&import).await.stdout.starts_with("imported 1 prompts and"));
+    let line = refusal(program(&format!("account create bob {place}")), 1).await;
+    assert!(line.contains("the account bob already exists"), "{line}");
+
+    server.stop().await;
+    let accounts = command(&format!("account list --json {place}")).await.json();
+    assert_eq!(accounts["accounts"].as_array().unwrap().len(), 2, "{accounts}");
+    let copy = command(&format!("account export bob {place}")).await.stdout;
+    assert_eq!(copy.matches("A harbour at dawn").count(), 1, "{copy}");
+}
+
+#[tokio::test]
+async fn an_archive_carries_an_account_with_its_pictures_to_postgresql_and_back() {
+    let home = Home::new();
+    let database = ScratchDatabase::create().await.unwrap();
+    let server = home.start("").await;
+    let bytes = generate(&server).await;
+    let (there, back) = (home.path("there.zip"), home.path("back.zip"));
+    command(&format!("account export alice --with-files {there} {}", home.data("data"))).await;
+    server.stop().await;
+
+    let url = format!("--database-url={} --blob-store=file:{}", database.url(), home.path("files"));
+    command(&format!("account create alice {url}")).await;
+    command(&format!("account import alice {there} {url}")).await;
+    let key = command(&format!("key create --account alice {url}")).await.stdout;
+    let moved = Running::start(&url).await;
+    assert_eq!(picture(&moved, key.trim()).await, bytes);
+    command(&format!("account export alice --with-files {back} {url}")).await;
+
+    let again = home.data("again");
+    let server = Running::start(&format!("{again} --seed-key={KEY}=alice")).await;
+    command(&format!("account import alice {back} {again}")).await;
+    assert_eq!(picture(&server, KEY).await, bytes);
+}
+
+#[tokio::test]
+async fn a_backup_of_a_running_server_is_restored_at_another_address() {
+    let home = Home::new();
+    let server = home.start("").await;
+    let bytes = generate(&server).await;
+    let (archive, restored) = (home.path("backup.zip"), home.data("restored"));
+    command(&format!("backup {archive} {}", home.data("data"))).await;
+    // Of another host.
+    let _first = server;
+    command(&format!("restore {archive} {restored}")).await;
+    let second = refusal(program(&format!("restore {archive} {restored}")), 1).await;
+    assert!(second.contains("has data"), "{second}");
+    let server = Running::start(&restored).await;
+    assert_eq!(picture(&server, KEY).await, bytes);
+}
+
+#[tokio::test]
+async fn an_embedded_server_with_a_folder_has_its_data_again() {
+    let home = Home::new();
+    let start = async || {
+        let builder = EmbeddedServer::builder().seed_key(format!("{KEY}=alice"));
+        builder.data(home.path("data")).start().await.unwrap()
+    };
+    let server = start().await;
+    let made = call(&server, "POST", "/prompts", Some(PROMPT)).await.data();
+    server.shutdown().await;
+    let server = start().await;
+    let path = format!("/prompts/{}", made["id"]);
+    assert_eq!(call(&server, "GET", &path, None).await.data(), made);
+}
+
+#[tokio::test]
+async fn a_folder_and_a_database_exclude_each_other() {
+    let both = "--data=x --database-url=postgres://a@localhost/b";
+    let line = refusal(program(both), 2).await;
+    assert!(line.contains("--data: cannot be used with --database-url"), "{line}");
+    let line = refusal(program("account list --data=memory:"), 2).await;
+    assert!(line.contains("--data: a command cannot reach a server in memory"), "{line}");
+}
