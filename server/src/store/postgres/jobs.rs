@@ -16,7 +16,7 @@ use super::PostgresStore;
 use super::db::Db;
 use super::job_rows::{JOB_COLUMNS, first_job, job_or_none};
 use super::listing::AHEAD;
-use super::rows::{CALLER, all, column, int, later};
+use super::rows::{CALLER, EVENTS, all, column, int, later};
 use super::send::{By, Params};
 use super::statement::Statement;
 use crate::domain::{Caller, JobKey, JobRecord, NewJob, ProviderTicket, Reserved};
@@ -31,24 +31,6 @@ pub(super) const IN_QUEUE: &str = "due AS (
         coalesce(queued.claimable_at, queued.reserved_at) FROM queued
     ON CONFLICT (account_id, name_digest) DO UPDATE
         SET submitting = excluded.submitting, due_at = excluded.due_at
-)";
-
-/// CTEs that store the events of the jobs in `ended`, for each webhook that is told of them. Their ids
-/// are the same on every node.
-pub(super) const EVENTS: &str = "event AS MATERIALIZED (
-    SELECT (w.one->>'id')::bigint AS webhook_id, ended.client_job_id, ended.updated_at, ended.images,
-        'generation.' || ended.state AS event, substr(sha256(ended.name_digest
-            || convert_to(w.one->>'id', 'UTF8') || timestamptz_send(ended.updated_at)), 1, 16) AS id
-    FROM ended JOIN webhooks h ON h.account_id = $1
-    CROSS JOIN LATERAL jsonb_array_elements(h.document->'all') AS w (one)
-    WHERE w.one->>'disabled' IS NULL AND w.one->'events' ? ('generation.' || ended.state)
-), delivery AS (
-    INSERT INTO webhook_delivery (account_id, id, webhook_id, due_at, created_at, details)
-    SELECT $1, id, webhook_id, updated_at, updated_at, jsonb_build_object(
-        'clientJobId', client_job_id, 'event', event, 'images', images) FROM event
-), due_event AS (
-    INSERT INTO due_delivery (account_id, webhook_id, id, due_at)
-    SELECT $1, webhook_id, id, updated_at FROM event
 )";
 
 /// The CTE that removes the rows of the jobs in `ended`.
