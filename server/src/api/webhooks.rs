@@ -36,6 +36,7 @@ pub(crate) const EVENTS: &[(&str, usize)] =
     &[("generation.completed", 0), ("generation.failed", 1)];
 
 #[rustfmt::skip]
+/// The routes of webhooks.
 pub fn table() -> Vec<Route> {
     macro_rules! row {
         ($name:literal, $method:ident, $path:ident, $handler:path) => {

@@ -28,7 +28,7 @@ pub(crate) struct Runner<'s> {
     pub(super) sessions: super::sessions::Sessions,
 }
 
-pub(crate) type Known = (
+pub(super) type Known = (
     Vec<Caller>,
     Ids,
     HashMap<VaultPromptId, VaultId>,
@@ -50,11 +50,11 @@ impl<'s> Runner<'s> {
     }
 
     /// What it knows of its store, which may be closed and opened again.
-    pub(crate) fn known(self) -> Known {
+    pub(super) fn known(self) -> Known {
         (self.callers, self.ids, self.vault_of, self.jobs, self.sessions)
     }
 
-    pub(crate) fn knowing(store: &'s dyn Store, known: Known) -> Self {
+    pub(super) fn knowing(store: &'s dyn Store, known: Known) -> Self {
         let (callers, ids, vault_of, jobs, sessions) = known;
         Self { store, callers, ids, vault_of, jobs, sessions }
     }

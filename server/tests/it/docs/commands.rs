@@ -16,7 +16,7 @@ use super::{markdown, read, root};
 use crate::support::{TIMEOUT, free_address};
 
 /// Blocks that do not run here: their page, their beginning and the reason.
-const EXCLUDED: [(&str, &str, &str); 18] = [
+const EXCLUDED: [(&str, &str, &str); 21] = [
     ("README.md", "cargo run --example", "builds; `examples/tests` runs the example"),
     ("README.md", "cargo install", "builds; `script/package` builds the package"),
     ("README.md", "DIST_PROGRAMS", "builds, and needs Docker; `script/dist test` starts the image"),
@@ -27,7 +27,10 @@ const EXCLUDED: [(&str, &str, &str); 18] = [
     ("docs/install.md", "printf", "needs Docker; `script/dist test` starts the image"),
     ("docs/install.md", "docker compose", "needs Docker"),
     ("docs/install.md", "sudo", "needs systemd; `script/dist test` checks the unit"),
+    ("docs/install.md", "install -m", "needs systemd; `script/dist test` checks the unit"),
+    ("docs/data.md", "", "`tests/it/folder.rs` moves an account"),
     ("docs/backup.md", "docker compose", "needs Docker"),
+    ("docs/backup.md", "promptarium-server backup", "`tests/it/folder.rs` restores a backup"),
     ("docs/upgrade.md", "docker compose", "needs Docker"),
     ("docs/cli.md", "", "needs another program; `cli/tests` runs its commands"),
     ("docs/webhooks.md", "curl", "needs a key; tests/it/webhooks creates one so"),
@@ -37,7 +40,7 @@ const EXCLUDED: [(&str, &str, &str); 18] = [
     ("conformance/README.md", "export PROMPTARIUM_BASE_URL", "the guide has these commands"),
 ];
 /// Starts the server in the background where the page shows its start, and waits until it is ready.
-/// A page shows one server at a time.
+/// A page shows one server at a time, each time with new data.
 const PRELUDE: &str = r#"
 set -Eeuo pipefail
 trap 'echo "failed: $BASH_COMMAND" >&2; cat log >&2 2>/dev/null' ERR
@@ -50,6 +53,7 @@ promptarium-server() {
         [a-z]*) "$PROGRAM" "$@"; return ;;
     esac
     stop
+    rm -rf promptarium-data
     : >ready
     "$PROGRAM" "$@" >ready 2>log &
     server=$!
@@ -139,6 +143,7 @@ async fn succeeds(page: &str) -> String {
     let mut shell = Command::new("bash");
     shell.args(["-c", &script]).current_dir(&folder).env_clear().envs([
         ("PATH", &*format!("{}:/usr/local/bin:/usr/bin:/bin", bin.trim())),
+        ("HOME", &*folder.path().to_string_lossy()),
         ("PROGRAM", env!("CARGO_BIN_EXE_promptarium-server")),
         ("PORT", &port),
         ("PROMPTARIUM_LISTEN", &format!("127.0.0.1:{port}")),

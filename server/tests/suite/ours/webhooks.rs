@@ -1,6 +1,6 @@
 //! Webhooks (S-42): who manages them, what is refused, and what a receiver gets.
 
-use promptarium_conformance::scenarios::core::auth::hides;
+use promptarium_conformance::scenarios::shared::credentials::hides;
 
 use crate::prelude::*;
 use crate::receiver::{Answer, Received, Receiver};
