@@ -5,8 +5,8 @@
 //! $ cargo run --example webhook
 //! ```
 //!
-//! A service elsewhere (`PROMPTARIUM_BASE_URL`) must reach the receiver: `PROMPTARIUM_EXAMPLE_RECEIVER`
-//! is then its URL, and the port it listens on is that of the URL.
+//! The receiver listens on this machine only. A service elsewhere (`PROMPTARIUM_BASE_URL`) needs a tunnel to
+//! it, whose URL is the argument, and the address to listen on before that.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it does")]
 
@@ -47,9 +47,11 @@ async fn receive(
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let service = Service::find().await?;
     let client = &service.client;
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let mut arguments = std::env::args().skip(1);
+    let address = arguments.next().unwrap_or_else(|| "127.0.0.1:0".to_owned());
+    let listener = TcpListener::bind(address).await?;
     let url = format!("http://{}/hook", listener.local_addr()?);
-    let url = std::env::var("PROMPTARIUM_EXAMPLE_RECEIVER").unwrap_or(url);
+    let url = arguments.next().unwrap_or(url);
 
     let webhook = client.webhooks().create(url).description("The example").await?;
     let secret = webhook.secret.ok_or("the service shows the secret of a new webhook")?;

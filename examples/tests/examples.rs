@@ -44,6 +44,14 @@ fn output_of(example: &str, arguments: &[&str]) -> String {
 }
 
 #[test]
+fn the_receiver_of_webhooks_gets_a_verified_event() {
+    let output = output_of("webhook", &[]);
+    for line in ["queued ", "received generation.completed (msg_", "downloaded an image of "] {
+        assert!(output.contains(line), "no {line} in {output}");
+    }
+}
+
+#[test]
 fn the_quickstart_runs_to_its_end() {
     let output = output_of("quickstart", &[]);
     for line in [

@@ -54,6 +54,8 @@ mod quota;
 #[cfg(feature = "test-support")]
 pub mod test_support {
     pub use crate::api::openapi::document as openapi_document;
+    #[cfg(feature = "webhooks")]
+    pub use crate::api::webhooks::table as webhook_table;
     pub use crate::blobs::Blobs;
     pub use crate::config::Config;
     pub use crate::domain::{BASE_PATH, ModelNamespace, PublicUrl};

@@ -110,7 +110,10 @@ pub(crate) async fn with_database<T>(
             Ok(opened) => return Ok(opened),
             Err(error) => error,
         };
-        let Some(temporary) = of_database(&*error) else { return Err(error) };
+        let has_database = config.data.is_none();
+        let Some(temporary) = of_database(&*error).filter(|_| has_database) else {
+            return Err(error);
+        };
         let text = format!("{}: {}", config.source("database_url"), error_chain(&*error));
         let left = config.settings.database_wait.saturating_sub(began.elapsed());
         match temporary {

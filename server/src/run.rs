@@ -192,7 +192,7 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
         folder: folder.as_deref(),
         pid: std::process::id(),
         files_in_memory,
-        socket: file.as_ref().map(|file| &*file.path),
+        socket: file.as_deref(),
     };
     if let Err(error) = ready_line.print(json) {
         tracing::warn!(%error, "the ready line could not be written");
@@ -201,6 +201,8 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     let stop = CancellationToken::new();
     let stopping = async {
         stop_signals.next().await;
+        // The next server may take the place of a Unix socket.
+        drop(file);
         tracing::info!("stopping; another signal ends the program at once");
         stop.cancel();
         stop_signals.filter(|ends| ready(*ends)).next().await;

@@ -14,6 +14,8 @@ pub(crate) type NotStarted = Box<dyn Error + Send + Sync>;
 /// provider.
 pub(crate) fn config(workers: usize, place: Option<String>) -> Result<Config, NotStarted> {
     let seeds = seeds().into_iter().map(|seed| format!("--seed-key={seed}"));
+    let webhooks =
+        ["--allow-private-webhooks", "--webhook-delays=0,0.1,0.1,0.1"].map(str::to_owned);
     let flags = ["--blob-store=memory:".to_owned(), format!("--workers={workers}")];
-    Ok(Config::of_flags(seeds.chain(place).chain(flags))?)
+    Ok(Config::of_flags(seeds.chain(place).chain(flags).chain(webhooks))?)
 }

@@ -36,7 +36,8 @@ pub(crate) const EVENTS: &[(&str, usize)] =
     &[("generation.completed", 0), ("generation.failed", 1)];
 
 #[rustfmt::skip]
-pub(crate) fn table() -> Vec<Route> {
+/// The routes of webhooks.
+pub fn table() -> Vec<Route> {
     macro_rules! row {
         ($name:literal, $method:ident, $path:ident, $handler:path) => {
             Route {

@@ -29,7 +29,7 @@ pub(super) struct ReadyLine<'a> {
     pub(super) files_in_memory: bool,
     /// The path of a Unix socket, if that is where it listens.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) socket: Option<&'a str>,
+    pub(super) socket: Option<&'a Path>,
 }
 
 impl ReadyLine<'_> {
@@ -64,7 +64,10 @@ impl fmt::Display for ReadyLine<'_> {
             }
         }
         let key = api_key.unwrap_or("$PROMPTARIUM_API_KEY");
-        let socket = self.socket.map(|path| format!("--unix-socket {path} ")).unwrap_or_default();
+        let socket = self
+            .socket
+            .map(|path| format!("--unix-socket {} ", path.display()))
+            .unwrap_or_default();
         writeln!(f, "Try:\n  curl {socket}-H \"Authorization: Bearer {key}\" {base_url}/vaults")
     }
 }
@@ -103,9 +106,9 @@ mod tests {
         let ready = ReadyLine { api_key: None, sign_in_url: None, store: "postgres", ..READY };
         let (lasting, memory) =
             (ReadyLine { files_in_memory: false, ..ready }, ReadyLine { api_key: None, ..READY });
+        let local = ReadyLine { socket: Some(Path::new("/run/p.sock")), ..ready };
         let place = Some(Path::new("/srv/promptarium"));
         let folder = ReadyLine { store: "folder", folder: place, ..lasting };
-        let local = ReadyLine { socket: Some("/run/p.sock"), ..ready };
         for (ready, text) in [
             (&ready, "postgres; files are in memory and lost at the stop\n"),
             (&ready, "API keys  as before; `key create` adds one\n"),

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 
+use tempfile::TempPath;
 use tokio::net::{TcpSocket, lookup_host};
 use tokio_util::either::Either;
 
@@ -15,15 +16,8 @@ pub(super) struct Bound {
     /// For URLs. In those of a Unix socket it says nothing.
     pub(super) address: SocketAddr,
     pub(super) listen: Box<dyn FnOnce() -> io::Result<Listener>>,
-    /// Of a Unix socket.
-    pub(super) file: Option<SocketFile>,
-}
-
-/// The file of a Unix socket, which ends with this, unless it is another server's by then.
-pub(super) struct SocketFile {
-    pub(super) path: String,
-    #[cfg(unix)]
-    inode: u64,
+    /// Of a Unix socket. It is removed when this is dropped.
+    pub(super) file: Option<TempPath>,
 }
 
 /// Binds a socket to the address `text` of a setting.
@@ -57,7 +51,7 @@ fn bind_tcp(address: SocketAddr) -> io::Result<Bound> {
 #[cfg(unix)]
 fn bind_file(path: &str, mode: u32) -> io::Result<Bound> {
     use std::fs::{self, Permissions};
-    use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt};
     use std::os::unix::net::UnixStream;
     let is_socket = fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
     let refused = |error: &io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
@@ -67,21 +61,10 @@ fn bind_file(path: &str, mode: u32) -> io::Result<Bound> {
     }
     let socket = tokio::net::UnixSocket::new_stream()?;
     socket.bind(path)?;
+    let file = Some(TempPath::try_from_path(path)?);
     fs::set_permissions(path, Permissions::from_mode(mode))?;
-    let file = SocketFile { path: path.to_owned(), inode: fs::metadata(path)?.ino() };
     let listen = Box::new(move || socket.listen(LISTEN_BACKLOG).map(Either::Right));
-    Ok(Bound { address: (Ipv4Addr::LOCALHOST, 80).into(), listen, file: Some(file) })
-}
-
-#[cfg(unix)]
-impl Drop for SocketFile {
-    fn drop(&mut self) {
-        use std::os::unix::fs::MetadataExt;
-        let found = std::fs::symlink_metadata(&self.path);
-        if found.is_ok_and(|file| file.ino() == self.inode) {
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
+    Ok(Bound { address: (Ipv4Addr::LOCALHOST, 80).into(), listen, file })
 }
 
 #[cfg(not(unix))]

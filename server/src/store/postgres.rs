@@ -49,6 +49,7 @@ mod distribute;
 mod errors;
 mod import;
 mod job_queue;
+mod job_rows;
 mod jobs;
 mod keys;
 mod listing;
@@ -161,8 +162,11 @@ impl PostgresStore {
         let db = Arc::new(Db::new(&connector, clock)?);
         // Both kinds of connection: where many servers share few connections, none starts that
         // would have none.
-        if let Some(problem) = db.clock_problem().await? {
-            tracing::warn!("{problem}");
+        if !db.has_same_clock().await? {
+            tracing::warn!(
+                "the clock of this server is not the database's: generations of a server that ended \
+                 may wait for as long as they differ; synchronize both, as by NTP"
+            );
         }
         db.rows(By::Server, &[(&PING, &[]), (&PING, &[])]).await?;
         Ok(Self {

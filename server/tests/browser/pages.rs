@@ -12,7 +12,7 @@ const QUESTION: &str = "vault-delete";
 pub(crate) const SHORTCUTS: &str = "shortcuts";
 
 /// Pages by the name of their screenshot. `{prompt}` and others are the data of [`fill`].
-const PAGES: [(&str, &str); 35] = [
+const PAGES: [(&str, &str); 37] = [
     ("overview", ""),
     ("prompts", "prompts"),
     ("prompts-list", "prompts?view=list"),
@@ -39,6 +39,8 @@ const PAGES: [(&str, &str); 35] = [
     ("job-failed", "jobs/failed"),
     ("job-completed", "jobs/completed"),
     ("keys", "keys"),
+    ("webhooks", "webhooks"),
+    ("webhook", "webhooks/{webhook}"),
     ("sessions", "sessions"),
     ("not-found", "prompts/999999"),
     ("not-valid", "prompts?type=nothing"),
@@ -51,11 +53,12 @@ const PAGES: [(&str, &str); 35] = [
 ];
 
 /// Pages of an account that has nothing.
-pub(crate) const EMPTY: [(&str, &str); 4] = [
+pub(crate) const EMPTY: [(&str, &str); 5] = [
     ("empty-overview", ""),
     ("empty-prompts", "prompts"),
     ("empty-vaults", "vaults"),
     ("empty-jobs", "jobs"),
+    ("empty-webhooks", "webhooks"),
 ];
 
 /// Fills an account with long texts and words; gives the addresses of the pages.
@@ -70,6 +73,9 @@ pub(crate) async fn fill(browser: &Browser) -> Vec<(&'static str, String)> {
         client.prompts().create(&*title, format!("{}{word}", "A long text. ".repeat(40)));
     let prompt = creating.vault(vault.id).await.unwrap();
     let long = client.prompts().create("Long", "A long text. ".repeat(1_150)).await.unwrap();
+    // Nobody listens there, so that its deliveries fail.
+    let webhook = format!("https://127.0.0.1:1/{word}");
+    let webhook = client.webhooks().create(webhook).description(&*word).await.unwrap();
     let generations = client.generations();
     let painting = generations.create("local/plasma", "A harbour before sunrise");
     let painting = painting.vault(shared.id).client_job_id("completed").await.unwrap();
@@ -92,6 +98,7 @@ pub(crate) async fn fill(browser: &Browser) -> Vec<(&'static str, String)> {
         ("{long}", long.id.to_string()),
         ("{vault}", vault.id.to_string()),
         ("{empty}", empty.id.to_string()),
+        ("{webhook}", webhook.id.to_string()),
     ];
     let address =
         |page: &str| names.iter().fold(page.to_owned(), |page, (name, id)| page.replace(name, id));

@@ -22,7 +22,7 @@ const PAGES: [(&str, &str, &str); 7] = [
     ("/jobs", "Jobs", "No jobs yet."),
     ("/keys", "Keys", "never used"),
     ("/sessions", "Sessions", "(this browser)"),
-    ("/account", "Account", "To confirm, type the name"),
+    ("/account", "Account", "Type the account name to confirm"),
 ];
 
 #[tokio::test]

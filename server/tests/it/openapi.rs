@@ -77,7 +77,7 @@ async fn required_fields_are_those_of_the_document() {
             }
             let required = schema["required"].as_array().into_iter().flatten();
             let required: BTreeSet<_> = required.filter_map(Value::as_str).collect();
-            let path = ["{promptId}", "{vaultId}", "{vaultPromptId}"]
+            let path = ["{promptId}", "{vaultId}", "{vaultPromptId}", "{webhookId}"]
                 .iter()
                 .fold(path.clone(), |path, id| path.replace(id, "1"));
             let credentials = match operation["security"][0].get("browserSession") {
@@ -93,5 +93,5 @@ async fn required_fields_are_those_of_the_document() {
             checked += 1;
         }
     }
-    assert_eq!(checked, 10);
+    assert_eq!(checked, 12);
 }

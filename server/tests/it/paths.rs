@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 
 use promptarium::{PromptId, VaultId, VaultPromptId, path};
-use promptarium_server::test_support::{BASE_PATH, Routes, route_table};
+use promptarium_server::test_support::{BASE_PATH, Routes, route_table, webhook_table};
 
 #[test]
 fn every_route_has_a_template_of_the_sdk_and_every_template_a_route() {
-    let routes = route_table().into_iter().filter(|route| route.base == BASE_PATH);
+    let routes = [route_table(), webhook_table()]
+        .concat()
+        .into_iter()
+        .filter(|route| route.base == BASE_PATH);
     let routes: BTreeSet<_> = routes.map(|route| route.path).collect();
     let templates = include_str!("../../../sdk/src/path.rs").lines();
     let templates = templates.filter(|line| line.starts_with("    "));

@@ -11,21 +11,26 @@ use promptarium::{Client, Timestamp, Webhook, WebhookEventType, WebhookId};
 use promptarium_server::test_support::ScratchDatabase;
 use promptarium_server::{Clock, EmbeddedServer, EmbeddedServerBuilder, ManualClock};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::support::receiver::{Answer, Receiver};
 use crate::support::{TIMEOUT, wait_until};
 
 const SHORT: [Duration; 4] = [Duration::from_millis(20); 4];
 
-/// Two servers of one kind of store would share nothing in memory.
 struct Backend {
     name: &'static str,
     database: Option<ScratchDatabase>,
+    folder: Option<TempDir>,
 }
 
 async fn backends() -> Vec<Backend> {
-    let database = Some(ScratchDatabase::create().await.unwrap());
-    vec![Backend { name: "postgres", database }, Backend { name: "memory", database: None }]
+    let (database, folder) = (ScratchDatabase::create().await.unwrap(), TempDir::new().unwrap());
+    vec![
+        Backend { name: "postgres", database: Some(database), folder: None },
+        Backend { name: "memory", database: None, folder: None },
+        Backend { name: "folder", database: None, folder: Some(folder) },
+    ]
 }
 
 impl Backend {
@@ -33,9 +38,10 @@ impl Backend {
         let builder = EmbeddedServer::builder()
             .seed_key("promptarium_live_a1_s3cret=alice")
             .seed_key("promptarium_live_b1_s3cret=bob");
-        match &self.database {
-            Some(database) => builder.database_url(database.url()),
-            None => builder,
+        match (&self.database, &self.folder) {
+            (Some(database), _) => builder.database_url(database.url()),
+            (None, Some(folder)) => builder.data(folder.path().join("data")),
+            (None, None) => builder,
         }
     }
 

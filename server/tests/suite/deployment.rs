@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use promptarium_conformance::{Authorities, Http, Target, TargetConfig, environment};
@@ -113,6 +114,7 @@ async fn replicas() -> Result<Started, NotStarted> {
     for _ in 0..REPLICAS {
         let builder = builder()
             .database_url(database.url())
+            .webhook_delays([0, 100, 100, 100].map(Duration::from_millis))
             .public_url(socket.url()?)
             .blobs(Blobs::in_folder(&files)?);
         starting.push(builder.start());

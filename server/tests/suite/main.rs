@@ -25,6 +25,9 @@ mod ours;
 #[path = "../../../conformance/tests/shared/parts.rs"]
 mod parts;
 mod prelude;
+#[path = "../support/receiver.rs"]
+#[expect(dead_code, reason = "each test program uses a part")]
+mod receiver;
 mod session;
 mod socket;
 mod sweep;

@@ -21,6 +21,7 @@ mod search;
 mod upload_refusals;
 mod uploads;
 mod vaults;
+mod webhooks;
 
 use std::sync::LazyLock;
 
@@ -43,6 +44,7 @@ const WRITTEN: &[&[Scenario]] = &[
     upload_refusals::ALL,
     keys::ALL,
     key_life::ALL,
+    webhooks::ALL,
     errors::ALL,
     raw::ALL,
     races::ALL,

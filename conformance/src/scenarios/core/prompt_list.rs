@@ -2,6 +2,7 @@
 //! that are used again or elsewhere are in `cursors`.
 
 use super::prompt_create::typed;
+use crate::fixture::Walk;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -17,6 +18,8 @@ pub const ALL: &[Scenario] = &[
         "Pages without a limit hold each entry of the vault once and no other" },
     scenario! { "pagination.pages.each-once-by-type" ["PG-06", "PR-16"] each_once_by_type,
         "Pages with vaultId and type keep both filters and hold each entry exactly once" },
+    scenario! { "pagination.pages.while-changing" ["PG-06", "PG-09"] while_changing,
+        "Entries that stay are on some page, whatever is made, changed and deleted between pages" },
     scenario! { "pagination.limit.default" ["PG-02"]
         |case| page_sizes(case, 45, &[(None, &[20, 20, 5])]),
         "Without limit every page but the last holds 20 entries" },
@@ -71,6 +74,43 @@ async fn each_once(case: Case, entries: usize, limits: &[Option<usize>]) -> Resu
     for limit in limits {
         let list = limit.iter().fold(vault.list(), |list, limit| list.limit(*limit));
         check::with_context(list.path(), list.walk().await?.expect_exactly(&prompts))?;
+    }
+    Ok(())
+}
+
+/// Before each page that follows an entry is made, and one that was not shown yet is changed or
+/// deleted: whichever way a list is cut into pages, no other entry is lost by that. Where one that
+/// was shown is deleted, some ways lose an entry, and the list goes on all the same.
+async fn while_changing(case: Case) -> Result {
+    let (vault, prompts) = case.vault_of(12).await?;
+    let list = vault.list().limit(3);
+    let mut walk = Walk::from(list.page().await?);
+    let (mut touched, mut deleted) = (Vec::new(), Vec::new());
+    while walk.last().next.is_some() {
+        vault.fill(1).await?;
+        let seen = walk.ids();
+        let is_new = |one: &&Prompt| !seen.contains(&one.id) && !touched.contains(&one.id);
+        if let Some(unseen) = prompts.iter().find(is_new).filter(|_| touched.len() < 3) {
+            touched.push(unseen.id);
+            if touched.len() == 2 {
+                unseen.delete().await?.success()?;
+                deleted.push(unseen.id);
+            } else {
+                unseen.update(json!({ "title": case.name("changed") })).await?.success()?;
+            }
+        }
+        walk.advance(&list).await?;
+    }
+    let (seen, reply) = (walk.ids(), &walk.last().reply);
+    let stayed = prompts.iter().map(|prompt| prompt.id).filter(|id| !touched.contains(id));
+    let lost: Vec<_> = stayed.filter(|id| !seen.contains(id)).collect();
+    reply.ensure(lost.is_empty(), "every entry that stays", json_text(&lost))?;
+    walk.expect_none(&deleted)?;
+    let mut walk = Walk::from(list.page().await?);
+    while walk.last().next.is_some() {
+        let shown = *walk.last().ids.last().unwrap_or(&0);
+        case.prompt_at(shown).delete().await?.success()?;
+        walk.advance(&list).await?;
     }
     Ok(())
 }

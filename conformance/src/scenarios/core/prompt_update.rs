@@ -14,12 +14,8 @@ pub const ALL: &[Scenario] = &[
         "A prompt that was made with a vaultId shows it in vaultIds and is in that vault" },
     scenario! { "prompts.vaults.update-adds" ["PR-38"] |case| put_in(case, Way::Update),
         "An update with a vaultId puts the prompt into that vault, and its answer shows it" },
-    scenario! { "prompts.vaults.update-keeps-others" ["PR-38"] |case| keeps_others(case, Way::Update),
-        "An update with a vaultId takes the prompt out of no other vault" },
     scenario! { "prompts.save.adds" ["PR-44", "PR-45", "VC-03"] |case| put_in(case, Way::Save),
         "A save puts the prompt into the vault, and its answer shows it in vaultIds" },
-    scenario! { "prompts.save.keeps-others" ["PR-46"] |case| keeps_others(case, Way::Save),
-        "A save leaves the prompt in every vault it was in" },
     scenario! { "prompts.save.at-once" ["PR-44", "PR-46"] |case| saves_at_once(case.under_contention()),
         "Saves into several vaults at the same moment all take effect" },
     scenario! { "prompts.read.the-one-named" ["PR-30"] the_one_named,
@@ -28,21 +24,10 @@ pub const ALL: &[Scenario] = &[
         "An update answers with the prompt as it is afterwards" },
     scenario! { "prompts.update.stored" ["PR-33"] stored,
         "Later reads show what an update sets, and every other prompt is as it was" },
-    scenario! { "prompts.update.omitted-stays" ["PR-32"] omitted_stays,
-        "A field that an update leaves out keeps its value, all of them if it has none" },
-    scenario! { "prompts.update.omitted-model-stays" ["PR-32", "PR-37"] omitted_model_stays,
-        "A modelId that an update leaves out is still set afterwards" },
     scenario! { "prompts.update.input-only" ["PR-34"] input_only,
         "An update takes modelId, aspectRatio, imageUrl and referenceMediaUrls" },
     scenario! { "prompts.update.at-once" ["PR-32"] at_once,
         "Updates of different fields at the same moment do not undo each other" },
-    scenario! { "prompts.faults.create-makes-nothing"
-        ["PR-20", "PR-22", "PR-24", "PR-25", "PR-28", "PR-29"]
-        |case| refused_without_effect(case, false),
-        "A create that is refused makes no prompt" },
-    scenario! { "prompts.faults.update-changes-nothing" ["PR-35", "PR-36"]
-        |case| refused_without_effect(case, true),
-        "An update that is refused changes none of the fields it names" },
 ];
 
 async fn gone(case: Case) -> Result {
@@ -87,16 +72,6 @@ async fn put_in(case: Case, way: Way) -> Result {
     let reply = vault.put(&prompt, way).await?;
     vault.expect_prompts([&prompt]).await?;
     shows(&reply, &vault)
-}
-
-async fn keeps_others(case: Case, way: Way) -> Result {
-    let (prompt, [vault, first, second]) = (case.prompt().await?, case.vaults().await?);
-    for other in [&first, &second] {
-        other.add_in_turn([&prompt]).await?;
-    }
-    vault.put(&prompt, way).await?.success()?;
-    first.expect_prompts([&prompt]).await?;
-    second.expect_prompts([&prompt]).await
 }
 
 async fn saves_at_once(case: Case) -> Result {
@@ -156,29 +131,6 @@ async fn stored(case: Case) -> Result {
     same_fields(&other.get().await?, &kept, SHOWN)
 }
 
-async fn omitted_stays(case: Case) -> Result {
-    for (field, value) in shown(&case) {
-        let (prompt, before) = before(&case).await?;
-        prompt.update(json!({ field: value })).await?.success()?;
-        let others = SHOWN.into_iter().filter(|other| *other != field);
-        same_fields(&prompt.get().await?, &before, others)?;
-    }
-    let (prompt, before) = before(&case).await?;
-    same_fields(prompt.update(json!({})).await?.status(200)?, &before, SHOWN)
-}
-
-async fn omitted_model_stays(case: Case) -> Result {
-    let (prompt, _) = case.prompt_with(json!({ "modelId": case.image_model() })).await?;
-    for fields in [
-        json!({ "title": "New", "prompt": "New", "platform": "new" }),
-        json!({ "aspectRatio": "1:1", "imageUrl": "https://example.com/a.png" }),
-        json!({ "promptType": "image" }),
-    ] {
-        prompt.update(fields).await?.success()?;
-    }
-    Ok(())
-}
-
 async fn input_only(case: Case) -> Result {
     let fields = [
         json!({ "modelId": case.image_model() }),
@@ -202,36 +154,4 @@ async fn at_once(case: Case) -> Result {
         read.equals("/data/title", title)?.equals("/data/platform", platform)?;
     }
     Ok(())
-}
-
-/// A create or an update with one fault beside correct fields and a vault. Other scenarios say which
-/// faults are refused.
-async fn refused_without_effect(case: Case, update: bool) -> Result {
-    let mut refused = 0;
-    for fault in [
-        json!({ "title": "" }),
-        json!({ "title": null }),
-        json!({ "prompt": 7 }),
-        json!({ "prompt": null }),
-        json!({ "promptType": "audio" }),
-        json!({ "promptType": "image" }),
-        json!({ "modelId": "nowhere" }),
-        json!({ "imageUrl": "plainword" }),
-        json!({ "referenceMediaUrls": ["plainword"] }),
-    ] {
-        let vault = case.vault().await?;
-        let (prompt, before) = case.prompt_with(json!({ "platform": "before" })).await?;
-        let fields = json!({ "title": "After", "prompt": "After", "platform": "after" });
-        let fields = merged(merged(fields, json!({ "vaultId": vault.id })), fault);
-        let reply = match update {
-            true => prompt.update(fields).await?,
-            false => case.create_prompt(fields).await?,
-        };
-        if reply.status_code() == 400 {
-            refused += 1;
-            same_fields(&prompt.get().await?, &before, SHOWN.into_iter().chain(["vaultIds"]))?;
-            vault.expect_size(0).await?;
-        }
-    }
-    skip_unless(refused > 0, "nothing was refused; other scenarios say what should be")
 }

@@ -117,10 +117,13 @@ async fn changed_and_kept(case: &Case, changed: &Vault, kept: &Vault) -> Result 
         check::equal(&format!("the other side after {step}"), &kept.state().await?, before)
     };
     let members = changed.members().await?;
+    let [first, second, ..] = &members[..] else {
+        return Err(Failure::failed("two prompts in the vault", members.len().to_string()));
+    };
     let texts = json!({ "title": "changed", "prompt": "changed", "platform": "changed" });
-    members[0].prompt.update(merged(texts, typed(case, "image"))).await?.status(200)?;
+    first.prompt.update(merged(texts, typed(case, "image"))).await?.status(200)?;
     is_kept("an update of a prompt").await?;
-    members[1].prompt.delete().await?.status(200)?;
+    second.prompt.delete().await?.status(200)?;
     is_kept("the deletion of a prompt").await?;
     let name = case.name("renamed");
     let fields = json!({ "name": name, "description": "changed", "visibility": "unlisted" });

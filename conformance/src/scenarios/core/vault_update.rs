@@ -8,8 +8,6 @@ use crate::scenarios::prelude::*;
 pub const ALL: &[Scenario] = &[
     scenario! { "vaults.update.answer" ["VA-22"] answer,
         "An update answers 200 with the whole vault as it is afterwards" },
-    scenario! { "vaults.update.one-field" ["VA-23"] one_field,
-        "A field left out of an update keeps its value, all of them if it has no field" },
     scenario! { "vaults.update.sets" ["VA-24"] sets,
         "Later reads show the name, description and visibility that an update brought" },
     scenario! { "vaults.update.clears-description" ["VA-25"] clears_description,
@@ -39,26 +37,6 @@ async fn answer(case: Case) -> Result {
     vault.fill(1).await?;
     let reply = vault.update(json!({ "name": case.name("renamed") })).await?;
     same_object(&reply, reply.data(200)?, vault.read().await?.at("/data")?)
-}
-
-async fn one_field(case: Case) -> Result {
-    for fields in [
-        json!({ "name": case.name("renamed") }),
-        json!({ "description": "Cranes" }),
-        json!({ "description": null }),
-        json!({ "visibility": "public" }),
-        json!({}),
-    ] {
-        let (vault, before) = without_defaults(&case).await?;
-        let updated = vault.update(fields.clone()).await?;
-        for reply in [updated, vault.read().await?] {
-            let others = ["name", "description", "visibility"].into_iter();
-            let others = others.filter(|field| fields.get(field).is_none());
-            let kept = same_fields(reply.status(200)?, &before, others);
-            check::with_context(format!("after an update with {fields}"), kept)?;
-        }
-    }
-    Ok(())
 }
 
 async fn sets(case: Case) -> Result {

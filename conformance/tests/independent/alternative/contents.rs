@@ -137,6 +137,21 @@ pub(super) fn remove(store: &mut Store, call: &Call, vault: i64, id: i64) -> Out
     if !store.went_meanwhile(call, id) {
         let prompt = member(store, call, vault, id)?.prompt;
         match call.choices.bug {
+            "late.remove-last-vault"
+                if store.memberships.iter().filter(|held| held.vault == vault).count() == 1 =>
+            {
+                store.vaults.retain(|one| one.id != vault)
+            }
+            "late.remove-pinned-409"
+                if store.memberships.iter().any(|held| held.id == id && held.pinned.is_some()) =>
+            {
+                return Err(refused(409, "Pinned"));
+            }
+            "late.remove-unpins-others" => store
+                .memberships
+                .iter_mut()
+                .filter(|held| held.vault == vault)
+                .for_each(|held| held.pinned = None),
             "remove.everywhere" => store.memberships.retain(|held| held.prompt != prompt),
             "remove.deletes-prompt" => store.prompts.retain(|each| each.id != prompt),
             "remove.deletes-orphans"
@@ -173,6 +188,17 @@ pub(super) fn relocate(store: &mut Store, call: &Call, vault: i64, id: i64) -> O
         return Err(refused(call.choices.statuses.there_already, "Already there"));
     }
     match call.choices.bug {
+        "late.move-pinned-409" if pinned.is_some() => return Err(refused(409, "Pinned")),
+        "late.move-keeps-date" => {
+            let added = member(store, call, vault, id)?.added;
+            store.memberships.retain(|held| held.id != id);
+            let new = store.enter(target, prompt);
+            member(store, call, target, new)?.added = added;
+            return Ok(Answer::ok(
+                json!({ "promptId": prompt, "sourceVaultId": vault, "targetVaultId": target, "vaultPromptId": new }),
+            ));
+        }
+        "late.move-empties-target" => store.memberships.retain(|held| held.vault != target),
         "move.out-of-all" => store.memberships.retain(|held| held.prompt != prompt),
         "move.not-in-target" => {
             store.memberships.retain(|held| held.id != id);
@@ -239,6 +265,21 @@ pub(super) fn pin(store: &mut Store, call: &Call, vault: i64, id: i64, pinned: b
     let prompt = held.prompt;
     let is_pinned = held.pinned.is_some();
     match call.choices.bug {
+        "late.pin-most-three"
+            if pinned
+                && store
+                    .memberships
+                    .iter()
+                    .filter(|held| held.vault == vault && held.pinned.is_some())
+                    .count()
+                    >= 3 =>
+        {
+            return Err(refused(400, "Too many pins"));
+        }
+        "late.unpin-to-the-end" if !pinned && is_pinned => {
+            let held = member(store, call, vault, id)?;
+            held.added = super::store::Stamp { at: 0, count: 0 };
+        }
         "pin.again-409" if pinned && is_pinned => return Err(refused(409, "Pinned already")),
         "pin.again-404" if !pinned && !is_pinned => return Err(refused(404, "Not pinned")),
         "pin.again-400" if !pinned && !is_pinned => return Err(refused(400, "Not pinned")),

@@ -38,6 +38,25 @@ pub(super) fn fork(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let fork = vault.id;
     store.vaults.push(vault);
     copy_prompts(store, call.account, id, fork);
+    if call.choices.bug("late.fork-publishes") {
+        store
+            .vaults
+            .iter_mut()
+            .filter(|vault| vault.id == id)
+            .for_each(|vault| vault.visibility = "public");
+    }
+    if call.choices.bug("late.fork-unpins-source") {
+        store
+            .memberships
+            .iter_mut()
+            .filter(|held| held.vault == id)
+            .for_each(|held| held.pinned = None);
+    }
+    if call.choices.bug("late.fork-of-empty-400")
+        && store.memberships.iter().all(|held| held.vault != id)
+    {
+        return Err(refused(400, "Nothing to copy"));
+    }
     if call.choices.bug("fork.empties-source") {
         store.memberships.retain(|held| held.vault != id);
     }
@@ -70,6 +89,7 @@ fn copy_prompts(store: &mut Store, owner: Account, source: i64, fork: i64) {
         copy.owner = owner;
         copy.id = store.new_id();
         match store.choices.bug {
+            "late.fork-same-text" => copy.text = copy.title.clone(),
             "fork.type-lost" => copy.kind = "text",
             "fork.platform-lost" => copy.platform = None,
             "fork.text-lost" => copy.text = copy.title.clone(),

@@ -158,6 +158,52 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     apply(&fields, &mut after)?;
     let set_kind = fields.has("promptType");
     match call.choices.bug {
+        "late.patch-unpins" => store
+            .memberships
+            .iter_mut()
+            .filter(|held| held.prompt == id)
+            .for_each(|held| held.pinned = None),
+        "late.patch-readds" => {
+            let stamp = store.stamp();
+            store
+                .memberships
+                .iter_mut()
+                .filter(|held| held.prompt == id)
+                .for_each(|held| held.added = stamp);
+        }
+        "late.patch-touches-neighbours" => {
+            let vaults: Vec<_> = store
+                .memberships
+                .iter()
+                .filter(|held| held.prompt == id)
+                .map(|held| held.vault)
+                .collect();
+            let near: Vec<_> = store
+                .memberships
+                .iter()
+                .filter(|held| vaults.contains(&held.vault))
+                .map(|held| held.prompt)
+                .collect();
+            store
+                .prompts
+                .iter_mut()
+                .filter(|one| near.contains(&one.id))
+                .for_each(|one| one.updated += 5);
+        }
+        "late.patch-same-type-asks-model"
+            if set_kind
+                && after.kind == before.kind
+                && after.kind != "text"
+                && !fields.has("modelId") =>
+        {
+            return Err(bad("modelId", "missing"));
+        }
+        "late.patch-vault-drops-model" if fields.has("vaultId") => after.model = None,
+        "late.patch-ratio-drops-model" if fields.has("aspectRatio") => after.model = None,
+        "late.patch-empty-vaults" if fields.has("promptType") => {
+            store.memberships.retain(|held| held.prompt != id)
+        }
+        "late.patch-image-is-first" if fields.has("imageUrl") => after.title = "Image".to_owned(),
         "patch.drops-platform" if !fields.has("platform") => after.platform = None,
         "patch.type-drops-platform" if set_kind => after.platform = None,
         "patch.vault-drops-platform" if fields.has("vaultId") => after.platform = None,
@@ -267,6 +313,9 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
 /// `DELETE /prompts/{promptId}`.
 pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
     call.may_write()?;
+    if call.choices.bug("late.delete-again-200") && store.prompt(call.account, id).is_err() {
+        return Ok(Answer::deleted(call.choices, id));
+    }
     if !store.went_meanwhile(call, id) {
         let images = store.prompt(call.account, id)?.images.clone();
         let vaults: Vec<_> = store

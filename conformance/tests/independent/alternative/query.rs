@@ -98,6 +98,12 @@ impl ListQuery {
                     read.kind = Some(value.to_lowercase())
                 }
                 "type" => return Err(bad("type", "no choice")),
+                "cursor" if call.choices.bug("late.cursor-decoded") => {
+                    read.cursor = Some(value.replace('-', "+"))
+                }
+                "cursor" if call.choices.bug("late.cursor-255") => {
+                    read.cursor = Some(value.chars().take(255).collect())
+                }
                 "cursor" => read.cursor = Some(value),
                 other if strict => return Err(bad(other, "not taken")),
                 _ => {}
@@ -153,6 +159,15 @@ impl ListQuery {
             Some(limit) if bug("limit.at-least-2") => limit.max(2),
             limit => limit.unwrap_or(by_default),
         };
+        match store.choices.bug {
+            "late.order-random" => {
+                found.sort_by_key(|each| store.noise(each.id.unsigned_abs() + store.turn() as u64))
+            }
+            "late.limit-before-type" if self.cursor.is_none() && self.limit.is_some() => {
+                found.truncate(limit.saturating_sub(1).max(1));
+            }
+            _ => {}
+        }
         if !lists.long_cursors {
             let seen = self.cursor.as_deref().and_then(seen).unwrap_or(0);
             let mut rest = found.into_iter().skip(seen);

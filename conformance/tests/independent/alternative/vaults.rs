@@ -132,6 +132,20 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let now = store.now();
     let vault = store.vault(call.account, id)?;
     match call.choices.bug {
+        "late.patch-vault-slug" => vault.slug = format!("{}-2", vault.slug),
+        "late.patch-vault-all" if visibility.is_some() => {
+            let to = visibility.unwrap_or("private");
+            store
+                .vaults
+                .iter_mut()
+                .filter(|one| one.owner == call.account && !one.is_system)
+                .for_each(|one| one.visibility = to);
+        }
+        "late.patch-vault-unpins" => store
+            .memberships
+            .iter_mut()
+            .filter(|held| held.vault == id)
+            .for_each(|held| held.pinned = None),
         "patch-vault.drops-description" if !fields.has("description") => vault.description = None,
         "patch-vault.drops-visibility" if !fields.has("visibility") => vault.visibility = "private",
         "patch-vault.name-drops-description" if fields.has("name") => vault.description = None,
@@ -208,6 +222,22 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
             .map(|held| held.prompt)
             .collect();
         match call.choices.bug {
+            "late.delete-vault-drops-platforms" => {
+                store
+                    .prompts
+                    .iter_mut()
+                    .filter(|one| held.contains(&one.id))
+                    .for_each(|one| one.platform = None);
+            }
+            "late.delete-vault-all-of-name" => {
+                let name = store.vault(call.account, id)?.name.chars().take(5).collect::<String>();
+                store.vaults.retain(|vault| {
+                    vault.is_system
+                        || vault.id == id
+                        || vault.visibility != "unlisted"
+                        || !vault.name.starts_with(&name)
+                });
+            }
             "delete-vault.with-prompts" => {
                 store.prompts.retain(|prompt| !held.contains(&prompt.id));
                 store.memberships.retain(|one| !held.contains(&one.prompt));

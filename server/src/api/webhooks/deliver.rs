@@ -144,6 +144,8 @@ impl Deliverer {
         let next = self.settings.delays.get(attempts as usize).filter(|_| is_retried);
         delivery.due_at = next.and_then(|delay| {
             let delay = delay.mul_f64(rand::random_range(1.0..1.2));
+            // Whole microseconds, as databases keep them.
+            let delay = Duration::from_micros(delay.as_micros() as u64);
             self.clock.now().checked_add(delay.max(wait.unwrap_or_default())).ok()
         });
         if let Some((webhook, _)) = to {

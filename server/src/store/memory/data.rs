@@ -46,9 +46,9 @@ pub(super) struct Data {
     pub(super) last_step: u64,
 }
 
-/// Two tables that a program adds to those of the store.
+/// Three tables that a program adds to those of the store.
 pub(super) trait Extension: Any + Debug + Send + Sync {
-    fn tables(&mut self) -> [&mut dyn AnyTable; 2];
+    fn tables(&mut self) -> [&mut dyn AnyTable; 3];
 
     /// Takes note that a job has ended, with these images.
     fn job_ended(&mut self, job: &JobRecord, images: Arc<[PromptImage]>);

@@ -8,7 +8,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use promptarium::{WebhookEventType, WebhookId};
-use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
@@ -28,36 +27,23 @@ use crate::store::{Result, StoreError};
 struct WebhookTables {
     /// With the number of their last change.
     webhooks: Table<AccountId, (i64, Webhooks)>,
-    deliveries: Table<Place, Stored>,
+    deliveries: Table<Place, Delivery>,
+    /// Those that wait, by when a worker may claim them, with their time and the fence of a lease.
+    due: Table<Due, (Timestamp, Option<u128>)>,
     changed: Arc<Notify>,
 }
 
 /// Deliveries of a webhook are listed newest first.
 type Place = (AccountId, WebhookId, Reverse<(Timestamp, DeliveryId)>);
+type Due = (AccountId, WebhookId, Timestamp, DeliveryId);
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Stored {
-    delivery: Delivery,
-    /// Of the lease on it, and when that ends.
-    lease: Option<(u128, Timestamp)>,
-}
-
-impl Stored {
-    fn place(&self) -> Place {
-        let Delivery { account, webhook, id, created_at, .. } = self.delivery;
-        (account, webhook, Reverse((created_at, id)))
-    }
-
-    /// When a worker may claim it.
-    fn claimable_at(&self) -> Option<Timestamp> {
-        let due_at = self.delivery.due_at?;
-        Some(self.lease.map_or(due_at, |(_, end)| end.max(due_at)))
-    }
+fn place(of: &Delivery) -> Place {
+    (of.account, of.webhook, Reverse((of.created_at, of.id)))
 }
 
 impl Extension for WebhookTables {
-    fn tables(&mut self) -> [&mut dyn AnyTable; 2] {
-        [&mut self.webhooks, &mut self.deliveries]
+    fn tables(&mut self) -> [&mut dyn AnyTable; 3] {
+        [&mut self.webhooks, &mut self.deliveries, &mut self.due]
     }
 
     fn job_ended(&mut self, job: &JobRecord, images: Arc<[PromptImage]>) {
@@ -67,14 +53,13 @@ impl Extension for WebhookTables {
             JobState::Completed(..) => WebhookEventType::GenerationCompleted,
             _ => WebhookEventType::GenerationFailed,
         };
-        for webhook in webhooks.told(&event) {
+        for webhook in webhooks.told(&event).collect::<Vec<_>>() {
             let (client_job_id, attempts, last_attempt) = (job.key.client_job_id.clone(), 0, None);
             let (event, images) = (event.clone(), images.clone());
             let details = DeliveryDetails { client_job_id, event, images, attempts, last_attempt };
             let (id, created_at, due_at) = (rand::random(), job.updated_at, Some(job.updated_at));
             let delivery = Delivery { account, webhook, id, created_at, due_at, details };
-            let stored = Stored { delivery, lease: None };
-            self.deliveries.insert(stored.place(), stored);
+            self.put(delivery);
         }
         self.changed.notify_one();
     }
@@ -82,6 +67,7 @@ impl Extension for WebhookTables {
     fn delete_account(&mut self, account: AccountId) {
         self.webhooks.remove(&account);
         self.deliveries.remove_where(|(of, ..), _| *of == account);
+        self.due.remove_where(|(of, ..), _| *of == account);
     }
 }
 
@@ -92,27 +78,45 @@ impl WebhookTables {
         found.ok_or_else(|| StoreError::Internal("the store has no webhooks".into()))
     }
 
-    fn of_webhook(&self, account: AccountId, id: WebhookId) -> impl Iterator<Item = &Stored> {
+    fn of_webhook(&self, account: AccountId, id: WebhookId) -> impl Iterator<Item = &Delivery> {
         let first = (account, id, Reverse((Timestamp::MAX, [u8::MAX; 16])));
-        let from = self.deliveries.range(first..).map(|(_, stored)| stored);
-        from.take_while(move |one| (one.delivery.account, one.delivery.webhook) == (account, id))
+        let from = self.deliveries.range(first..).map(|(_, delivery)| delivery);
+        from.take_while(move |one| (one.account, one.webhook) == (account, id))
     }
 
-    /// The delivery of the webhook whose turn it is that has been due longest.
-    fn next(&self, now: Timestamp, turn: &Turn) -> Option<Place> {
-        let webhooks = self.webhooks.iter().filter(|(account, _)| !turn.except.contains(account));
-        let all =
-            webhooks.flat_map(|(account, (_, of))| of.all.iter().map(|one| (*account, one.id)));
-        let due = all.filter_map(|(account, id)| {
-            let (mut claimed, mut first) = (0, None);
-            for one in self.of_webhook(account, id) {
-                claimed += usize::from(one.lease.is_some_and(|(_, end)| end > now));
-                let at = one.claimable_at().filter(|at| *at <= now).map(|at| (at, one.place()));
-                first = first.into_iter().chain(at).min();
-            }
-            first.filter(|_| claimed < WEBHOOK_DELIVERIES_AT_ONCE)
+    /// What waits of a webhook from this time on, and the fence of each lease.
+    fn waiting(
+        &self,
+        (account, id): (AccountId, WebhookId),
+        from: Timestamp,
+    ) -> impl DoubleEndedIterator<Item = (Due, Option<u128>)> {
+        let ends = (account, id, from, [0; 16])..=(account, id, Timestamp::MAX, [u8::MAX; 16]);
+        self.due.range(ends).map(|(due, (_, fence))| (*due, *fence))
+    }
+
+    /// Stores a delivery, which waits if it is due.
+    fn put(&mut self, delivery: Delivery) {
+        let Delivery { account, webhook, id, created_at, due_at, .. } = delivery;
+        if let Some(at) = due_at {
+            self.due.insert((account, webhook, at, id), (created_at, None));
+        }
+        self.deliveries.insert(place(&delivery), delivery);
+    }
+
+    fn all(&self) -> impl Iterator<Item = (AccountId, WebhookId)> {
+        let all = self.webhooks.iter();
+        all.flat_map(|(account, (_, of))| of.all.iter().map(|one| (*account, one.id)))
+    }
+
+    /// What has been due longest of the webhook whose turn it is.
+    fn next(&self, now: Timestamp, turn: &Turn) -> Option<Due> {
+        let due = self.all().filter(|(account, _)| !turn.except.contains(account));
+        let due = due.filter_map(|of| {
+            let (first, _) = self.waiting(of, Timestamp::MIN).next()?;
+            let claimed = || self.waiting(of, now).filter(|(_, fence)| fence.is_some()).count();
+            (first.2 <= now && claimed() < WEBHOOK_DELIVERIES_AT_ONCE).then_some(first)
         });
-        due.map(|(_, place)| place).min_by_key(|place| (place.0 <= turn.after, *place))
+        due.min_by_key(|due| (due.0 <= turn.after, *due))
     }
 }
 
@@ -123,7 +127,8 @@ impl MemoryStore {
         if data.extension.is_none() {
             let webhooks = data.accounts.beside("webhooks");
             let deliveries = data.accounts.beside("delivery");
-            let tables = WebhookTables { webhooks, deliveries, changed: Arc::default() };
+            let (due, changed) = (data.accounts.beside("due-delivery"), Arc::default());
+            let tables = WebhookTables { webhooks, deliveries, due, changed };
             data.extension = Some(Box::new(tables));
         }
     }
@@ -176,7 +181,7 @@ impl WebhookStore for MemoryStore {
         limit: usize,
     ) -> Result<Vec<Delivery>> {
         self.of_webhooks(|tables, _| {
-            let mut all = tables.of_webhook(account, webhook).map(|one| &one.delivery);
+            let mut all = tables.of_webhook(account, webhook);
             if before.is_some() {
                 all.find(|one| Some(one.id) == before);
             }
@@ -192,12 +197,19 @@ impl WebhookStore for MemoryStore {
         id: DeliveryId,
     ) -> Result<Delivery> {
         self.of_webhooks(|tables, now| {
-            let found = tables.of_webhook(account, webhook).find(|one| one.delivery.id == id);
-            let mut stored = found.ok_or(StoreError::NotFound)?.clone();
-            stored.delivery.due_at = Some(now);
-            tables.deliveries.insert(stored.place(), stored.clone());
+            let found = tables.of_webhook(account, webhook).find(|one| one.id == id);
+            let delivery =
+                Delivery { due_at: Some(now), ..found.ok_or(StoreError::NotFound)?.clone() };
+            let waiting =
+                tables.waiting((account, webhook), Timestamp::MIN).find(|(due, _)| due.3 == id);
+            match waiting {
+                Some((_, Some(_))) => return Ok(delivery),
+                Some((due, None)) => drop(tables.due.remove(&due)),
+                None => {}
+            }
+            tables.put(delivery.clone());
             tables.changed.notify_one();
-            Ok(stored.delivery)
+            Ok(delivery)
         })
         .await
     }
@@ -206,10 +218,13 @@ impl WebhookStore for MemoryStore {
         self.step(|data| {
             let (now, fence) = (data.now(), rand::random());
             let tables = WebhookTables::of(data)?;
-            let Some(place) = tables.next(now, turn) else { return Ok(None) };
-            let stored = tables.deliveries.get_mut(&place).ok_or(StoreError::NotFound)?;
-            stored.lease = Some((fence, after(now, lease)));
-            let delivery = stored.delivery.clone();
+            let Some(due) = tables.next(now, turn) else { return Ok(None) };
+            let (created_at, _) = tables.due.remove(&due).ok_or(StoreError::NotFound)?;
+            let (account, webhook, _, id) = due;
+            let until = (account, webhook, after(now, lease), id);
+            tables.due.insert(until, (created_at, Some(fence)));
+            let found = tables.deliveries.get(&(account, webhook, Reverse((created_at, id))));
+            let delivery = found.ok_or(StoreError::NotFound)?.clone();
             let of = tables.webhooks.get(&delivery.account);
             let webhook = of.and_then(|(_, of)| of.clone().get_mut(delivery.webhook).cloned());
             let client_job_id = delivery.details.client_job_id.clone();
@@ -222,12 +237,12 @@ impl WebhookStore for MemoryStore {
 
     async fn end_claim(&self, claim: &DeliveryClaim) -> Result<()> {
         self.of_webhooks(|tables, _| {
-            let ended = Stored { delivery: claim.delivery.clone(), lease: None };
-            let lease = tables.deliveries.get(&ended.place()).and_then(|stored| stored.lease);
-            if lease.is_none_or(|(fence, _)| fence != claim.fence) {
-                return Err(StoreError::LeaseLost);
-            }
-            tables.deliveries.insert(ended.place(), ended);
+            let Delivery { account, webhook, .. } = claim.delivery;
+            let is_held = |(_, fence): &(Due, Option<u128>)| *fence == Some(claim.fence);
+            let held = tables.waiting((account, webhook), Timestamp::MIN).rev().find(is_held);
+            let (due, _) = held.ok_or(StoreError::LeaseLost)?;
+            tables.due.remove(&due);
+            tables.put(claim.delivery.clone());
             tables.changed.notify_one();
             Ok(())
         })
@@ -237,8 +252,9 @@ impl WebhookStore for MemoryStore {
     async fn delivery_due(&self, at_most: Duration) {
         let next = |tables: &mut WebhookTables, now| {
             // What is due now waits for one that is claimed.
-            let due = tables.deliveries.values().filter_map(Stored::claimable_at);
-            let next = due.filter(|at| *at > now).min();
+            let later = after(now, Duration::from_micros(1));
+            let next = tables.all().filter_map(|of| tables.waiting(of, later).next());
+            let next = next.map(|(due, _)| due.2).min();
             let wait = next.and_then(|at| at.duration_since(now).try_into().ok());
             Ok((wait.unwrap_or(at_most).min(at_most), tables.changed.clone()))
         };
@@ -253,6 +269,7 @@ impl WebhookStore for MemoryStore {
             let old = tables.deliveries.iter().filter(|(place, _)| place.2.0.0 <= until);
             let old: Vec<_> = old.take(JOBS_AT_ONCE).map(|(place, _)| *place).collect();
             old.iter().for_each(|place| drop(tables.deliveries.remove(place)));
+            tables.due.remove_where(|_, (created_at, _)| *created_at <= until);
             Ok(old.len())
         })
         .await

@@ -1,6 +1,7 @@
 //! What an error of the driver means.
 
 use tokio_postgres::Error;
+use tokio_postgres::error::Severity;
 
 use crate::store::StoreError;
 
@@ -45,11 +46,19 @@ pub(super) fn classify(error: &Error) -> ErrorClass {
     if let Some(state) = error.code() {
         let is = |codes: &[&str]| codes.iter().any(|code| state.code().starts_with(code));
         let class = CLASSES.iter().find(|(codes, _)| is(codes));
-        return class.map_or(ErrorClass::Fault, |(_, class)| *class);
+        return match class.map_or(ErrorClass::Fault, |(_, class)| *class) {
+            ErrorClass::ConnectionLost if is_of_statement(error) => ErrorClass::NodeLost,
+            class => class,
+        };
     }
     let io = |cause: &(dyn std::error::Error + 'static)| cause.is::<std::io::Error>();
     let lost = error.is_closed() || std::error::Error::source(error).is_some_and(io);
     if lost { ErrorClass::ConnectionLost } else { ErrorClass::Fault }
+}
+
+/// Whether a statement failed, after which the session goes on.
+pub(super) fn is_of_statement(error: &Error) -> bool {
+    error.as_db_error().is_some_and(|error| error.parsed_severity() == Some(Severity::Error))
 }
 
 /// Whether it may work in a while.

@@ -18,12 +18,10 @@ use uuid::Uuid;
 
 use super::PostgresStore;
 use super::db::Db;
-use super::jobs::{
-    EVENTS, IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, LOST, change_found, first_job, job_key, random_id,
-    rows_of_job,
-};
+use super::job_rows::{JOB_COLUMNS, first_job, job_key};
+use super::jobs::{IN_QUEUE, LEAVE_QUEUE, LOST, change_found, random_id, rows_of_job};
 use super::prompts::values_of_one;
-use super::rows::{INPUT_COLUMNS, INTO_TARGET, NEW_PROMPT, after, before, column, later};
+use super::rows::{EVENTS, INPUT_COLUMNS, INTO_TARGET, NEW_PROMPT, after, before, column, later};
 use super::send::{By, Params, refs};
 use super::statement::Statement;
 use crate::domain::{

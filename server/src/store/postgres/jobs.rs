@@ -4,32 +4,24 @@
 //! A job is due by the clock of the server that asks.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use promptarium::{PromptId, VaultId};
+use promptarium::VaultId;
 use tokio_postgres::Row;
 use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use super::PostgresStore;
 use super::db::Db;
+use super::job_rows::{JOB_COLUMNS, first_job, job_or_none};
 use super::listing::AHEAD;
-use super::rows::{CALLER, all, column, int, later};
+use super::rows::{CALLER, EVENTS, all, column, int, later};
 use super::send::{By, Params};
 use super::statement::Statement;
-use crate::domain::{
-    AccountId, Caller, GenerationRequest, JobKey, JobRecord, JobState, NewJob, ProviderTicket,
-    Reserved,
-};
+use crate::domain::{Caller, JobKey, JobRecord, NewJob, ProviderTicket, Reserved};
 use crate::limits::JOBS_AT_ONCE;
 use crate::store::{JobStore, Result, StoreError};
-
-/// The columns that [`job_or_none`] reads, of a table or subquery `j`.
-pub(super) const JOB_COLUMNS: &str =
-    "j.account_id, j.client_job_id, j.request, j.vault_id, j.state, j.request_id,
-    j.provider_state, j.prompt_id, j.reason, j.waits_for, j.created_at, j.updated_at";
 
 /// The CTE that writes the row of `due_job` for the job in `queued`: it is due when it may be
 /// claimed, or while it is being submitted, late when that takes too long.
@@ -39,24 +31,6 @@ pub(super) const IN_QUEUE: &str = "due AS (
         coalesce(queued.claimable_at, queued.reserved_at) FROM queued
     ON CONFLICT (account_id, name_digest) DO UPDATE
         SET submitting = excluded.submitting, due_at = excluded.due_at
-)";
-
-/// CTEs that store the events of the jobs in `ended`, for each webhook that is told of them. Their ids
-/// are the same on every node.
-pub(super) const EVENTS: &str = "event AS MATERIALIZED (
-    SELECT (w.one->>'id')::bigint AS webhook_id, ended.client_job_id, ended.updated_at, ended.images,
-        'generation.' || ended.state AS event, substr(sha256(ended.name_digest
-            || convert_to(w.one->>'id', 'UTF8') || timestamptz_send(ended.updated_at)), 1, 16) AS id
-    FROM ended JOIN webhooks h ON h.account_id = $1
-    CROSS JOIN LATERAL jsonb_array_elements(h.document->'all') AS w (one)
-    WHERE w.one->>'disabled' IS NULL AND w.one->'events' ? ('generation.' || ended.state)
-), delivery AS (
-    INSERT INTO webhook_delivery (account_id, id, webhook_id, due_at, created_at, details)
-    SELECT $1, id, webhook_id, updated_at, updated_at, jsonb_build_object(
-        'clientJobId', client_job_id, 'event', event, 'images', images) FROM event
-), due_event AS (
-    INSERT INTO due_delivery (account_id, webhook_id, id, due_at)
-    SELECT $1, webhook_id, id, updated_at FROM event
 )";
 
 /// The CTE that removes the rows of the jobs in `ended`.
@@ -244,62 +218,4 @@ pub(super) async fn change_found(
 
 pub(super) fn random_id() -> Uuid {
     Uuid::from_u128(rand::random())
-}
-
-pub(super) fn first_job(rows: &[Row]) -> Result<JobRecord> {
-    all(rows, job_or_none)?.pop().ok_or(StoreError::NotFound)
-}
-
-/// The key of the job in a row of [`JOB_COLUMNS`].
-pub(super) fn job_key(row: &Row) -> Result<JobKey> {
-    let client_job_id = column::<&str>(row, "client_job_id")?.into();
-    Ok(JobKey { account: AccountId(column(row, "account_id")?), client_job_id })
-}
-
-/// The job in a row of [`JOB_COLUMNS`]; `None` where an outer join found none.
-pub(super) fn job_or_none(row: &Row) -> Result<Option<JobRecord>> {
-    if column::<Option<i64>>(row, "account_id")?.is_none() {
-        return Ok(None);
-    }
-    let state = job_state(row)?;
-    let ended = matches!(state, JobState::Completed(..) | JobState::Failed(..));
-    let request = match column::<Json<GenerationRequest>>(row, "request") {
-        Ok(Json(request)) => request,
-        // Nothing is created from the request of an ended job, and its status must be shown.
-        Err(_) if ended => GenerationRequest::default(),
-        Err(error) => return Err(error),
-    };
-    Ok(Some(JobRecord {
-        key: job_key(row)?,
-        request: Arc::new(request),
-        vault: VaultId::new(column(row, "vault_id")?),
-        state,
-        waits_for: column::<Option<&str>>(row, "waits_for")?.map(Into::into),
-        created_at: column(row, "created_at")?,
-        updated_at: column(row, "updated_at")?,
-    }))
-}
-
-fn job_state(row: &Row) -> Result<JobState> {
-    let request_id: Option<&str> = column(row, "request_id")?;
-    let provider_state: Option<&str> = column(row, "provider_state")?;
-    let ticket = request_id.zip(provider_state).map(|(request_id, state)| ProviderTicket {
-        request_id: request_id.into(),
-        provider_state: state.into(),
-    });
-    let prompt: Option<i64> = column(row, "prompt_id")?;
-    let reason: Option<&str> = column(row, "reason")?;
-    Ok(match (column(row, "state")?, ticket, prompt, reason) {
-        ("submitting", None, None, None) => JobState::Submitting,
-        ("queued", Some(ticket), None, None) => JobState::Queued(ticket),
-        ("in_progress", Some(ticket), None, None) => JobState::InProgress(ticket),
-        ("completed", Some(ticket), Some(prompt), None) => {
-            JobState::Completed(ticket, PromptId::new(prompt))
-        }
-        ("failed", ticket, None, Some(reason)) => JobState::Failed(ticket, reason.into()),
-        (state, ..) => {
-            let error = format!("a job in state {state:?} has columns of another state");
-            return Err(StoreError::Internal(error.into()));
-        }
-    })
 }

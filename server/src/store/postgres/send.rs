@@ -15,6 +15,7 @@ use tokio_postgres::types::ToSql;
 
 use super::connect::DbClient;
 use super::db::{Db, permit};
+use super::errors::is_of_statement;
 use super::retry::Retry;
 use super::rows::{KEY_IS_VALID, column};
 use super::statement::Statement;
@@ -122,7 +123,10 @@ impl Db {
                 let all = Box::pin(join3(begin, join_all(queries), end));
                 let (begun, answers, ended) = all.await;
                 begun?;
-                let last = answers.into_iter().collect::<Result<Vec<_>, _>>()?.pop();
+                let answers = answers.into_iter().collect::<Result<Vec<_>, _>>();
+                // Then the commit was a rollback.
+                sent = !answers.as_ref().is_err_and(is_of_statement);
+                let last = answers?.pop();
                 ended.map(|()| last.unwrap_or_default())
             };
             match retry.answer(client, limit, sending).await? {
@@ -139,20 +143,13 @@ impl Db {
         }
     }
 
-    /// What is wrong if this clock is not the database's, and so not that of other servers: they compare
-    /// the times at which leases end.
-    pub(super) async fn clock_problem(&self) -> Result<Option<String>> {
+    /// Whether this clock is the database's, and so that of other servers: they compare the times at
+    /// which leases end.
+    pub(super) async fn has_same_clock(&self) -> Result<bool> {
         let before = self.now() - CLOCKS_DIFFER_MAX;
         let rows = self.rows(By::Server, &[(&PING, &[])]).await?;
         let database: Timestamp = rows.first().map_or(Ok(before), |row| column(row, "now"))?;
-        let after = self.now();
-        let differs = database < before || database > after + CLOCKS_DIFFER_MAX;
-        Ok(differs.then(|| {
-            format!(
-                "the clock of this server has {after}, and the database's {database}: generations of a \
-                 server that ended may wait for as long as clocks differ; synchronize them, as by NTP"
-            )
-        }))
+        Ok((before..self.now() + CLOCKS_DIFFER_MAX).contains(&database))
     }
 
     /// The first row of a caller's statement.

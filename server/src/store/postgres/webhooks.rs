@@ -1,5 +1,5 @@
 //! Webhooks and the deliveries of their events. The statements that end a job store its events: see
-//! [`super::jobs::EVENTS`].
+//! [`super::rows::EVENTS`].
 //!
 //! A delivery is in `webhook_delivery`, with its account, and in `due_delivery` while it waits, where
 //! the lease on it is.

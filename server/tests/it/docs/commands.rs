@@ -16,7 +16,7 @@ use super::{markdown, read, root};
 use crate::support::{TIMEOUT, free_address};
 
 /// Blocks that do not run here: their page, their beginning and the reason.
-const EXCLUDED: [(&str, &str, &str); 19] = [
+const EXCLUDED: [(&str, &str, &str); 21] = [
     ("README.md", "cargo run --example", "builds; `examples/tests` runs the example"),
     ("README.md", "cargo install", "builds; `script/package` builds the package"),
     ("README.md", "DIST_PROGRAMS", "builds, and needs Docker; `script/dist test` starts the image"),
@@ -33,6 +33,8 @@ const EXCLUDED: [(&str, &str, &str); 19] = [
     ("docs/backup.md", "promptarium-server backup", "`tests/it/folder.rs` restores a backup"),
     ("docs/upgrade.md", "docker compose", "needs Docker"),
     ("docs/cli.md", "", "needs another program; `cli/tests` runs its commands"),
+    ("docs/webhooks.md", "curl", "needs a key; tests/it/webhooks creates one so"),
+    ("docs/webhooks.md", "promptarium-server", "needs an account; tests/it/webhooks has one"),
     ("server/README.md", "cargo run", "builds"),
     ("sdk/README.md", "cargo add", "needs a package of its own"),
     ("conformance/README.md", "export PROMPTARIUM_BASE_URL", "the guide has these commands"),

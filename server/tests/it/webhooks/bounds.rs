@@ -50,7 +50,13 @@ async fn a_webhook_that_fails_for_five_days_is_disabled() {
             };
             wait_until(TIMEOUT, is_told).await.expect("an attempt");
             let webhook = client.webhooks().get(id).await.unwrap();
-            assert_eq!(webhook.enabled, is_enabled, "{} {day} {webhook:?}", backend.name);
+            assert_eq!(
+                webhook.enabled,
+                is_enabled,
+                "{} {day} {webhook:?} {:?}",
+                backend.name,
+                webhook.extra.get("failingSince")
+            );
         }
     }
 }
@@ -100,7 +106,9 @@ async fn assert_at_most_four_at_once(backend: &Backend, servers: usize) {
         generate(&client, "local/fail", &format!("job-{job}")).await;
     }
     receiver.wait_for(40).await;
-    assert_eq!(receiver.most_at_once(), 4, "{}", backend.name);
+    // A store that is slower than the receiver may have fewer.
+    let most = receiver.most_at_once();
+    assert!((3..=4).contains(&most), "{}: {most}", backend.name);
 }
 
 #[tokio::test]
