@@ -83,10 +83,8 @@ pub(crate) async fn open_store(config: &Config) -> Result<Arc<dyn Store>, Cause>
     let store = match &config.data {
         #[cfg(feature = "folder")]
         Some(DataPlace::Folder(folder)) => {
-            let opened = Folder::lock(folder).and_then(|folder| folder.open(Clock::System));
-            let store = opened.map_err(|error| format!("{}: {error}", config.source("data")))?;
-            store.end_leases().await?;
-            store
+            let opened = open_folder(folder, Clock::System).await;
+            opened.map_err(|error| format!("{}: {error}", config.source("data")))?
         }
         _ => MemoryStore::new(Clock::System),
     };
@@ -207,18 +205,27 @@ impl EmbeddedServerBuilder {
     }
 }
 
+/// The store in a folder.
+#[cfg(feature = "folder")]
+async fn open_folder(folder: &Path, clock: Clock) -> Result<MemoryStore, Cause> {
+    let store = Folder::lock(folder)?.open(clock)?;
+    store.end_leases().await?;
+    Ok(store)
+}
+
 #[cfg(feature = "folder")]
 impl EmbeddedServerBuilder {
     /// Keeps all data in this folder, which is created if it is absent. One server at a time can use
     /// it.
     pub fn data(self, folder: impl Into<PathBuf>) -> Self {
         let folder: Arc<Path> = folder.into().into();
-        let open = move |clock| -> Result<(Arc<dyn Store>, Option<Blobs>), Cause> {
-            let store = Folder::lock(&folder)?.open(clock)?;
-            Ok((Arc::new(store), Some(Blobs::in_folder(&folder.join("blobs"))?)))
-        };
         self.open_store(Arc::new(move |clock| {
-            Box::pin(std::future::ready(open(clock).map_err(EmbedError::Database)))
+            let folder = folder.clone();
+            Box::pin(async move {
+                let store = open_folder(&folder, clock).await.map_err(EmbedError::Database)?;
+                let files = Blobs::in_folder(&folder.join("blobs")).map_err(EmbedError::Start)?;
+                Ok((Arc::new(store) as Arc<dyn Store>, Some(files)))
+            })
         }))
     }
 }
