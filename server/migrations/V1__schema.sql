@@ -236,7 +236,7 @@ CREATE TABLE webhook_delivery (
 
 -- The deliveries of a webhook, newest first.
 CREATE INDEX webhook_delivery_newest
-    ON webhook_delivery (account_id, webhook_id, created_at, id);
+    ON webhook_delivery (account_id, webhook_id, created_at);
 -- For the deletion of old ones.
 CREATE INDEX webhook_delivery_old ON webhook_delivery (created_at);
 
@@ -250,11 +250,11 @@ CREATE TABLE due_delivery (
     -- Of the lease on it, which ends at both times.
     fence uuid,
     claimed_until timestamptz,
-    PRIMARY KEY (account_id, webhook_id, id)
+    PRIMARY KEY (account_id, id)
 ) WITH (fillfactor = 80);
 
 -- The deliveries of a webhook in their order, and those that a worker has.
-CREATE INDEX due_delivery_turn ON due_delivery (account_id, webhook_id, due_at, id);
+CREATE INDEX due_delivery_turn ON due_delivery (account_id, webhook_id, due_at);
 CREATE INDEX due_delivery_claimed ON due_delivery (account_id, webhook_id, claimed_until)
     WHERE claimed_until IS NOT NULL;
 

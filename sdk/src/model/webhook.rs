@@ -101,7 +101,7 @@ impl WebhookSecret {
     /// within 15 seconds, before the work on it.
     pub fn unwrap<N: AsRef<str>, V: AsRef<[u8]>>(
         &self,
-        headers: impl IntoIterator<Item = (N, V)> + Clone,
+        headers: impl IntoIterator<Item = (N, V)>,
         body: impl AsRef<[u8]>,
     ) -> Result<WebhookEvent, WebhookError> {
         self.unwrap_at(headers, body, Timestamp::now())
@@ -110,14 +110,15 @@ impl WebhookSecret {
     /// [`unwrap`](Self::unwrap) with another clock.
     pub fn unwrap_at<N: AsRef<str>, V: AsRef<[u8]>>(
         &self,
-        headers: impl IntoIterator<Item = (N, V)> + Clone,
+        headers: impl IntoIterator<Item = (N, V)>,
         body: impl AsRef<[u8]>,
         now: Timestamp,
     ) -> Result<WebhookEvent, WebhookError> {
+        let headers: Vec<_> = headers.into_iter().collect();
         let [id, time, signatures] = HEADERS.map(|wanted| {
-            let mut all = headers.clone().into_iter();
-            let found = all.find(|(name, _)| name.as_ref().eq_ignore_ascii_case(wanted));
-            let value = found.map(|(_, value)| value.as_ref().to_vec()).filter(|v| v.is_ascii());
+            let named = |(name, _): &&(N, V)| name.as_ref().eq_ignore_ascii_case(wanted);
+            let value = headers.iter().find(named).map(|(_, value)| value.as_ref().to_vec());
+            let value = value.filter(|value| value.is_ascii());
             value.and_then(|v| String::from_utf8(v).ok()).ok_or(WebhookError::Header(wanted))
         });
         let (id, time, signatures, body) = (id?, time?, signatures?, body.as_ref());

@@ -55,7 +55,7 @@ statements! {
          due AS (
              INSERT INTO due_delivery AS q (account_id, webhook_id, id, due_at)
              SELECT $1, d.webhook_id, d.id, d.due_at FROM d
-             ON CONFLICT (account_id, webhook_id, id) DO UPDATE SET due_at = excluded.due_at
+             ON CONFLICT (account_id, id) DO UPDATE SET due_at = excluded.due_at
                  WHERE q.fence IS NULL)
          SELECT {DELIVERY} FROM d";
     /// Looks through the webhooks with deliveries, beginning after the account `$3`, and takes the first
@@ -76,38 +76,38 @@ statements! {
              WHERE next.round = 0 OR next.account_id <= $3),
          due AS MATERIALIZED (
              SELECT one.* FROM turn CROSS JOIN LATERAL (
-                 SELECT d.account_id, d.webhook_id, d.id FROM due_delivery d
+                 SELECT d.account_id, d.id FROM due_delivery d
                  WHERE d.account_id = turn.account_id AND d.webhook_id = turn.webhook_id
                      AND d.due_at <= $1 ORDER BY d.due_at, d.id LIMIT 1) AS first
              CROSS JOIN LATERAL (
-                 SELECT d.account_id, d.webhook_id, d.id, d.fence FROM due_delivery d
-                 WHERE d.account_id = first.account_id AND d.webhook_id = first.webhook_id
-                     AND d.id = first.id AND d.due_at <= $1 FOR UPDATE SKIP LOCKED) AS one
+                 SELECT d.account_id, d.id, d.fence FROM due_delivery d
+                 WHERE d.account_id = first.account_id AND d.id = first.id AND d.due_at <= $1
+                 FOR UPDATE SKIP LOCKED) AS one
              WHERE turn.account_id <> ALL ($4::bigint[])
                  AND (turn.round = 1 OR turn.account_id > $3)
                  AND (SELECT count(*) FROM due_delivery d WHERE d.account_id = turn.account_id
                      AND d.webhook_id = turn.webhook_id AND d.claimed_until > $1) < $6::bigint
              LIMIT 1)
          UPDATE due_delivery d SET due_at = $2, claimed_until = $2, fence = $5 FROM due
-         WHERE d.account_id = due.account_id AND d.webhook_id = due.webhook_id AND d.id = due.id
-         RETURNING d.account_id, d.id, d.webhook_id, due.fence IS NOT NULL AS again";
+         WHERE d.account_id = due.account_id AND d.id = due.id
+         RETURNING d.account_id, d.id, due.fence IS NOT NULL AS again";
     read_only CLAIMED "webhooks.claimed"
         "SELECT {DELIVERY}, w.document FROM webhook_delivery d
          LEFT JOIN webhooks w ON w.account_id = $1 WHERE d.account_id = $1 AND d.id = $2";
     /// The delivery is gone.
     idempotent FORGET "webhooks.forget"
-        "DELETE FROM due_delivery d WHERE d.account_id = $1 AND d.webhook_id = $2 AND d.id = $3";
+        "DELETE FROM due_delivery d WHERE d.account_id = $1 AND d.id = $2";
     idempotent END "webhooks.end"
         "WITH due AS (
-             UPDATE due_delivery q SET due_at = coalesce($5, q.due_at), fence = NULL,
+             UPDATE due_delivery q SET due_at = coalesce($4, q.due_at), fence = NULL,
                  claimed_until = NULL
-             WHERE q.account_id = $1 AND q.webhook_id = $2 AND q.id = $3 AND q.fence = $4
-                 AND $5::timestamptz IS NOT NULL RETURNING q.id),
+             WHERE q.account_id = $1 AND q.id = $2 AND q.fence = $3
+                 AND $4::timestamptz IS NOT NULL RETURNING q.id),
          gone AS (
-             DELETE FROM due_delivery q WHERE q.account_id = $1 AND q.webhook_id = $2
-                 AND q.id = $3 AND q.fence = $4 AND $5 IS NULL RETURNING q.id),
+             DELETE FROM due_delivery q WHERE q.account_id = $1 AND q.id = $2
+                 AND q.fence = $3 AND $4 IS NULL RETURNING q.id),
          held AS MATERIALIZED (SELECT id FROM due UNION ALL SELECT id FROM gone)
-         UPDATE webhook_delivery d SET due_at = $5, details = $6
+         UPDATE webhook_delivery d SET due_at = $4, details = $5
          FROM held WHERE d.account_id = $1 AND d.id = held.id RETURNING true";
     read_only OLD "webhooks.old"
         "SELECT d.account_id, d.id AS name_digest FROM webhook_delivery d
@@ -115,11 +115,11 @@ statements! {
     idempotent DELETE_OLD "webhooks.delete_old"
         "WITH gone AS (
              DELETE FROM webhook_delivery d WHERE d.account_id = $1
-                 AND d.id = ANY ($2::bytea[]) AND d.created_at <= $3
-             RETURNING d.webhook_id, d.id),
+                 AND d.id = ANY ($2::bytea[]) AND $3::timestamptz IS NOT NULL
+             RETURNING d.id),
          due AS (
-             DELETE FROM due_delivery q USING gone WHERE q.account_id = $1
-                 AND q.webhook_id = gone.webhook_id AND q.id = gone.id)
+             DELETE FROM due_delivery q USING gone
+             WHERE q.account_id = $1 AND q.id = gone.id)
          SELECT true FROM gone";
 }
 
@@ -183,8 +183,7 @@ impl WebhookStore for PostgresStore {
             let Some(row) = rows.first() else {
                 // In a distributed database it may be seen a moment later.
                 if column(next, "again")? {
-                    let params: Params<'_> = &[&account, &column::<i64>(next, "webhook_id")?, &id];
-                    self.db.rows(By::Server, &[(&FORGET, params)]).await?;
+                    self.db.rows(By::Server, &[(&FORGET, &[&account, &id])]).await?;
                 }
                 continue;
             };
@@ -203,10 +202,9 @@ impl WebhookStore for PostgresStore {
     }
 
     async fn end_claim(&self, claim: &DeliveryClaim) -> Result<()> {
-        let Delivery { account, webhook, id, due_at, details, .. } = &claim.delivery;
+        let Delivery { account, id, due_at, details, .. } = &claim.delivery;
         let fence = Uuid::from_u128(claim.fence);
-        let params: Params<'_> =
-            &[&account.0, &webhook.get(), &&id[..], &fence, due_at, &Json(details)];
+        let params: Params<'_> = &[&account.0, &&id[..], &fence, due_at, &Json(details)];
         let rows = self.db.rows(By::Server, &[(&END, params)]).await?;
         self.deliveries_changed.notify_one();
         rows.first().map(drop).ok_or(StoreError::LeaseLost)

@@ -46,7 +46,10 @@ async fn a_webhook_that_fails_for_five_days_is_disabled() {
             clock.advance(Duration::from_millis(1));
             let told = format!("job-{day}");
             let is_told = async || {
-                settled(&client, id).await.iter().any(|one| one.client_job_id.as_str() == told)
+                settled(&client, id)
+                    .await
+                    .iter()
+                    .any(|one| one.client_job_id.as_str() == told && one.status != "pending")
             };
             wait_until(TIMEOUT, is_told).await.expect("an attempt");
             let webhook = client.webhooks().get(id).await.unwrap();
@@ -108,7 +111,7 @@ async fn assert_at_most_four_at_once(backend: &Backend, servers: usize) {
     receiver.wait_for(40).await;
     // A store that is slower than the receiver may have fewer.
     let most = receiver.most_at_once();
-    assert!((3..=4).contains(&most), "{}: {most}", backend.name);
+    assert!((2..=4).contains(&most), "{}: {most}", backend.name);
 }
 
 #[tokio::test]
