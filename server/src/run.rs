@@ -155,8 +155,7 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
         Some(address) => Some(bind(&config, "admin_listen", address).await?),
         None => None,
     };
-    let files_in_memory = config.blobs == BlobSetting::Memory;
-    let folder = config.data_folder();
+    let (files_in_memory, folder) = (config.blobs == BlobSetting::Memory, config.data_folder());
     // The port refuses connections until then: migrations may take long.
     let (service, metrics) = tokio::select! {
         service = Box::pin(open_service(config, address)) => service?,
@@ -177,12 +176,7 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     let with_link = has_pages && service.account_is_new;
     let sign_in_url = if with_link { sign_in_url(&service.sign_in).await } else { None };
     #[cfg(all(unix, feature = "folder"))]
-    if let Some(folder) = &folder
-        && let Err(error) = admin_socket::serve(folder, service.app.api.store.clone())
-    {
-        let folder = &*folder.to_string_lossy();
-        tracing::warn!(%error, folder, "commands cannot reach this server while it runs");
-    }
+    folder.iter().for_each(|folder| admin_socket::serve(folder, &service.app.api.store));
     let ready_line = ReadyLine {
         base_url: &service.app.api.base_url,
         api_key: service.generated_key.as_ref().map(GeneratedKey::expose),
@@ -194,10 +188,7 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
         files_in_memory,
         socket: file.as_deref(),
     };
-    if let Err(error) = ready_line.print(json) {
-        tracing::warn!(%error, "the ready line could not be written");
-    }
-
+    ready_line.print(json);
     let stop = CancellationToken::new();
     let stopping = async {
         stop_signals.next().await;

@@ -36,8 +36,15 @@ enum Reply {
     Failed(u8, String),
 }
 
-/// Takes commands for a store until the program ends.
-pub(super) fn serve(folder: &Path, store: Arc<dyn Store>) -> io::Result<()> {
+/// Takes commands for a store until the program ends. Without them the server works too.
+pub(super) fn serve(folder: &Path, store: &Arc<dyn Store>) {
+    if let Err(error) = listen(folder, store.clone()) {
+        let folder = &*folder.to_string_lossy();
+        tracing::warn!(%error, folder, "commands cannot reach this server while it runs");
+    }
+}
+
+fn listen(folder: &Path, store: Arc<dyn Store>) -> io::Result<()> {
     let path = folder.join(SOCKET);
     // The folder is locked: nobody listens there any more.
     match std::fs::remove_file(&path) {

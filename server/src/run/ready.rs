@@ -33,8 +33,12 @@ pub(super) struct ReadyLine<'a> {
 }
 
 impl ReadyLine<'_> {
-    pub(super) fn print(&self, json: bool) -> io::Result<()> {
-        print(&if json { serde_json::to_string(self)? + "\n" } else { self.to_string() })
+    pub(super) fn print(&self, json: bool) {
+        let line = || Ok(serde_json::to_string(self)? + "\n");
+        let text = if json { line() } else { io::Result::Ok(self.to_string()) };
+        if let Err(error) = text.and_then(print) {
+            tracing::warn!(%error, "the ready line could not be written");
+        }
     }
 }
 

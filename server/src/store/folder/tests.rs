@@ -223,7 +223,7 @@ async fn memory_and_file_are_equal_whichever_writes_fail() {
         tokio::spawn(async move {
             let mut kept = 0;
             for step in 0..100 {
-                if (number + step) % 37 == 0 {
+                if (number + step).is_multiple_of(37) {
                     failures.fetch_add(1, SeqCst);
                 }
                 kept += usize::from(create(&store, &alice).await.is_ok());

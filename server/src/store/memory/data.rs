@@ -1,14 +1,13 @@
 //! All data of the store: its tables, and what is true of all of them.
 
 use std::any::Any;
-use std::cmp::Reverse;
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::rows::{Account, Code, Job, Kind, Member, Place, Session, StoredPrompt};
+use super::rows::{Account, Code, Job, Kind, ListPlace, Member, Place, Session, StoredPrompt};
 use super::table::{AnyTable, Change, Table};
 use crate::clock::Clock;
 use crate::domain::{
@@ -37,8 +36,8 @@ pub(super) struct Data {
     pub(super) public_ids: Table<Box<str>, KeyId>,
     /// Derived from the jobs: when they are due, or when they ended.
     pub(super) job_places: Table<Place, ()>,
-    /// Derived from the jobs: the order in which the account has them listed, and their names.
-    pub(super) job_list: Table<(AccountId, Reverse<(Timestamp, [u8; 32])>), Arc<str>>,
+    /// Derived from the jobs: their names.
+    pub(super) job_list: Table<ListPlace, Arc<str>>,
     pub(super) extension: Option<Box<dyn Extension>>,
     pub(super) clock: Clock,
     pub(super) vaults_max: usize,

@@ -77,6 +77,9 @@ pub(super) struct Job {
     pub(super) failing_since: Option<Timestamp>,
 }
 
+/// Where a job is among those that its account has listed, newest first.
+pub(super) type ListPlace = (AccountId, Reverse<(Timestamp, [u8; 32])>);
+
 /// What is to be done with a job next: its submission, its work, and its deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Phase {
@@ -120,8 +123,7 @@ impl Job {
         Place { phase, account: key.account, at, name: key.client_job_id }
     }
 
-    /// Where it is among those that the account has listed.
-    pub(super) fn listed_at(&self) -> (AccountId, Reverse<(Timestamp, [u8; 32])>) {
+    pub(super) fn listed_at(&self) -> ListPlace {
         let JobRecord { key, created_at, .. } = &self.record;
         (key.account, Reverse((*created_at, JobKey::name_digest(&key.client_job_id))))
     }

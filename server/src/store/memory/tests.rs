@@ -23,7 +23,7 @@ use crate::store::prelude::*;
 impl MemoryStore {
     /// All records, by kind and key.
     pub(in crate::store) fn records(&self) -> Vec<super::table::Change> {
-        self.data.write().tables().into_iter().flat_map(|table| table.records()).collect()
+        self.data.write().tables().flat_map(|table| table.records()).collect()
     }
 
     /// Panics if the data is inconsistent.
