@@ -16,6 +16,7 @@ use promptarium_conformance::report::{Outcome, Record};
 use promptarium_conformance::scenarios::fields::request::Request;
 use promptarium_conformance::scenarios::fields::table::{FIELDS, Field, Kind, Presence};
 use promptarium_conformance::{Run, Scenario, Target, run, scenarios, spec};
+use regex::Regex;
 use tokio::runtime::Handle;
 
 use crate::alternative::{self, Choices, Secrets};
@@ -100,6 +101,10 @@ fn slips(field: &Field) -> Vec<&'static str> {
         // A model may take less (S-38).
         slips.retain(|slip| !matches!(*slip, "one-less" | "bytes" | "utf16" | "last-refused"));
     }
+    if field.request == Request::RequestSlot {
+        // Types of media have no case, and parameters (S-43).
+        slips.retain(|slip| !matches!(*slip, "any-case" | "beginning" | "unknown-ignored"));
+    }
     let nullable = field.presence.takes_null() || matches!(field.kind, Kind::Object);
     slips.extend(
         (!nullable).then_some("null-absent").filter(|_| field.presence == Presence::Optional),
@@ -117,23 +122,16 @@ fn names() -> BTreeSet<String> {
         slips(field).into_iter().map(move |slip| format!("{request}.{name}.{slip}"))
     };
     let mut names: BTreeSet<String> = bodies.flat_map(of_field).collect();
+    let literal = Regex::new(r#""([a-z0-9-]{2,}\.[a-z0-9-]{2,})""#).into_iter().next();
+    let Some(literal) = literal else { return names };
     let sources = fs::read_dir(folder().join("alternative")).into_iter().flatten().flatten();
     let sources = sources.map(|entry| entry.path()).chain([folder().join("alternative.rs")]);
     for text in sources.filter_map(|file| fs::read_to_string(file).ok()) {
-        let literals = text.split('"').skip(1).step_by(2);
-        let is_part = |part: &str| {
-            part.len() > 1
-                && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-        };
-        let is_bug = |one: &&str| one.split('.').count() == 2 && one.split('.').all(is_part);
-        names.extend(
-            literals
-                .filter(is_bug)
-                .filter(|one| {
-                    !one.contains(".png") && !one.contains("models") && !one.ends_with("example")
-                })
-                .map(str::to_owned),
-        );
+        let found = literal.captures_iter(&text).map(|found| found[1].to_owned());
+        names
+            .extend(found.filter(|one| {
+                !["png", "example", "models-2"].iter().any(|end| one.ends_with(end))
+            }));
     }
     names
 }
