@@ -29,6 +29,20 @@ const LIKELY: usize = 12;
 /// One scenario that finds a bug is enough.
 const ENOUGH: usize = 1;
 
+/// Bugs that a whole run finds and no scenario by itself: it takes what others do beside it.
+const CROWD: [&str; 10] = [
+    "ids.counted",
+    "late.delete-vault-all-of-name",
+    "late.order-random",
+    "late.patch-vault-all",
+    "late.remove-last-vault",
+    "late.text-backslashes",
+    "patch.all-prompts",
+    "status.404-once-done",
+    "vaults.last-updated-first",
+    "vaults.twenty",
+];
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent")
 }
@@ -135,6 +149,7 @@ fn names() -> BTreeSet<String> {
                 !["png", "example", "models-2"].iter().any(|end| one.ends_with(end))
             }));
     }
+    names.retain(|name| !CROWD.contains(&name.as_str()));
     names
 }
 
