@@ -3,4 +3,5 @@
 pub mod credentials;
 pub mod job;
 pub mod pictures;
+pub mod prompt;
 pub mod slot;

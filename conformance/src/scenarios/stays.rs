@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use super::core::prompt_object::all_inputs;
 use super::prelude::*;
+use super::shared::prompt::all_inputs;
 
 pub static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let changes = CHANGES.iter().map(|(id, request, rule, changed)| {
@@ -181,7 +181,7 @@ impl World {
 
     /// The prompt P has the model that it was made with: it can become an image prompt again.
     async fn expect_model(&self) -> Result {
-        for kind in ["text", "image"] {
+        for kind in ["text", "image", "image"] {
             let reply = self.prompts[0].update(json!({ "promptType": kind })).await?;
             check::with_context(format!("back to {kind}"), reply.success())?;
         }

@@ -75,3 +75,31 @@ fn every_module_imports_only_modules_below_it() {
     }
     assert_eq!(wrong, [""; 0]);
 }
+
+/// The same among the modules of the scenarios, and among those of the report.
+#[test]
+fn scenarios_and_reports_have_no_circle() {
+    const SCENARIOS: &str = "prelude shared endpoints fields ids access answers core stays";
+    const REPORT: &str =
+        "plain record causes extracts known_failures sentences text junit markdown html files";
+    let mut wrong = Vec::new();
+    for (folder, order) in [("scenarios", SCENARIOS), ("report", REPORT)] {
+        let order: Vec<_> = order.split(' ').collect();
+        let mut found = Vec::new();
+        files(&source().join(folder), &mut found);
+        for file in found {
+            let path = file.strip_prefix(source().join(folder)).unwrap();
+            let module = path.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs");
+            let Some(own) = order.iter().position(|it| *it == module) else { continue };
+            let text = std::fs::read_to_string(&file).unwrap();
+            for later in &order[own + 1..] {
+                let is_top = path.iter().count() == 1;
+                let above = is_top && text.contains(&format!("use super::{later}"));
+                if above || text.contains(&format!("{folder}::{later}::")) {
+                    wrong.push(format!("{} imports {later}", path.display()));
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}

@@ -4,9 +4,9 @@ use std::fmt;
 
 use futures::future::BoxFuture;
 
-use crate::scenarios::core::prompt_object::{Shown, all_inputs, in_every_answer};
 use crate::scenarios::prelude::*;
 use crate::scenarios::shared::job::send;
+use crate::scenarios::shared::prompt::{Shown, all_inputs, in_every_answer};
 use crate::scenarios::shared::slot::ask;
 
 pub struct Object {

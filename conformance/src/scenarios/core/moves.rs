@@ -7,6 +7,8 @@ use crate::scenarios::prelude::*;
 pub const ALL: &[Scenario] = &[
     scenario! { "contents.move.answer-values" ["VC-18"] answer_values,
         "The answer of a move names the prompt, the source and the target" },
+    scenario! { "contents.move.added-now" ["VC-09", "VC-20"] |case| by_date(case, added_now),
+        "A moved prompt is above those that were in the target before" },
     scenario! { "contents.move.new-membership" ["VC-19"] new_membership,
         "A move answers with a new vaultPromptId, which the target lists and other calls take" },
     scenario! { "contents.move.old-membership-ends" ["VC-20"] old_membership_ends,
@@ -153,4 +155,13 @@ async fn names_the_vault_once(case: Case) -> Result {
         reply.ensure(times == 1, format!("vaultIds with {} once", vault.id), json_text(&named))?;
     }
     Ok(())
+}
+
+async fn added_now(case: Case, pause: Duration) -> Result {
+    let (_, target, [member]) = case.source_and_target().await?;
+    tokio::time::sleep(case.scaled(pause)).await;
+    let [older] = target.filled().await?;
+    tokio::time::sleep(case.scaled(pause)).await;
+    member.moved_to(&target).await?;
+    target.expect_prompts([&member.prompt, &older.prompt]).await
 }

@@ -96,7 +96,6 @@ impl Call {
                 (0, true)
             }
             _ if choices.bug("auth.revoked-taken") && key == keys.revoked => (0, true),
-            _ if choices.bug("auth.empty-key") && key.is_empty() => (0, true),
             _ if choices.bug("auth.one-account") && key == keys.other => (0, true),
             _ if key.is_empty() => return Err(no_entry("Empty key")),
             _ if key == keys.revoked => return Err(no_entry("Revoked key")),
@@ -259,15 +258,6 @@ impl Call {
         let read = match self.choices.bug {
             "id.beginning" => digits(segment).parse(),
             "id.underscores" => segment.replace('_', "").parse(),
-            "id.any-digits" => {
-                let wide =
-                    |c: char| char::from_u32(u32::from(c).wrapping_sub(0xff10 - 0x30)).unwrap_or(c);
-                segment
-                    .chars()
-                    .map(|c| if c > '\u{ff0f}' { wide(c) } else { c })
-                    .collect::<String>()
-                    .parse()
-            }
             "id.hexadecimal" => match segment.strip_prefix("0x") {
                 Some(digits) => i64::from_str_radix(digits, 16),
                 None => segment.parse(),

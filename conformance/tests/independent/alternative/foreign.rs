@@ -15,13 +15,6 @@ pub(super) fn add(store: &mut Store, owner: Account, number: usize) {
     prompt.model = Some("retired/model".to_owned());
     // In the future, as if a clock had once gone wrong.
     prompt.created += 86_400_000 * i64::try_from(number).unwrap_or_default();
-    match store.choices.bug {
-        "legacy.type" => prompt.kind = "audio",
-        "legacy.empty-title" => prompt.title = String::new(),
-        "legacy.long-title" => prompt.title = "x".repeat(300),
-        "legacy.empty-text" => prompt.text = String::new(),
-        _ => {}
-    }
     let prompt_id = prompt.id;
     store.prompts.push(prompt);
     if number.is_multiple_of(9) {
@@ -29,12 +22,6 @@ pub(super) fn add(store: &mut Store, owner: Account, number: usize) {
         vault.visibility = VISIBILITIES[number / 9 % VISIBILITIES.len()];
         (vault.is_locked, vault.is_system) = (number.is_multiple_of(2), number.is_multiple_of(4));
         vault.created -= 60_000;
-        match store.choices.bug {
-            "legacy.vault-visibility" => vault.visibility = "friends",
-            "legacy.vault-no-name" => vault.name = String::new(),
-            "legacy.vault-slug" => vault.slug = "a b".to_owned(),
-            _ => {}
-        }
         store.vaults.insert(0, vault);
     }
     let vaults = store.vaults.iter().filter(|vault| vault.owner == owner);

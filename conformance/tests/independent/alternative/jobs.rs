@@ -64,18 +64,6 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         "late.generate-long-id-500" if job.id.len() > 36 => {
             return Err(refused(500, "value too long for type character varying(36)"));
         }
-        "late.generate-long-text" if job.text.chars().count() > 10_000 => {
-            return Err(bad("prompt", "too long"));
-        }
-        "late.generate-video-400" if job.kind == "video" => {
-            return Err(bad("generationType", "not yet"));
-        }
-        "late.generate-images-400" if fields.has("imageInputs") => {
-            return Err(bad("imageInputs", "not yet"));
-        }
-        "late.generate-parameters-flat" if fields.has("parameters") => {
-            return Err(bad("parameters", "unknown key"));
-        }
         "generate.id-ignored" => job.id = uuid(&store.new_secret(), false),
         "generate.id-small" => job.id = job.id.to_lowercase(),
         "generate.id-cut" => job.id.truncate(20),

@@ -129,7 +129,6 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let now = store.now();
     let vault = store.vault(call.account, id)?;
     match call.choices.bug {
-        "late.patch-vault-slug" => vault.slug = format!("{}-2", vault.slug),
         "late.patch-vault-all" if visibility.is_some() => {
             let to = visibility.unwrap_or("private");
             store

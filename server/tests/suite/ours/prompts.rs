@@ -5,7 +5,7 @@ use promptarium_conformance::scenarios::answers::shapes::PROMPT;
 use promptarium_conformance::scenarios::core::prompt_create::{
     GOOD, MEDIA, create_and_update, image_becomes, namespace, of_type, off_the_pattern, shown,
 };
-use promptarium_conformance::scenarios::core::prompt_object::{all_inputs, in_every_answer};
+use promptarium_conformance::scenarios::shared::prompt::{all_inputs, in_every_answer};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
