@@ -55,22 +55,26 @@ pub struct Step {
     pub failed: Vec<String>,
 }
 
-/// Whether a scenario looks at a call beyond set-up. A part in braces or behind a colon is any.
-pub(crate) fn looks_at(id: &str, method: &str, path: &str) -> bool {
+/// The calls that a built-in scenario looks at, as templates.
+pub(crate) fn calls(id: &str) -> &'static [&'static str] {
     static CALLS: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {
         let lines = TABLE.lines().filter_map(|line| line.split_once('\t'));
         lines.map(|(id, calls)| (id, calls.split('\t').collect())).collect()
     });
+    CALLS.get(id).map_or(&[], Vec::as_slice)
+}
+
+/// Whether a scenario looks at a call beyond set-up. A part in braces or behind a colon is any.
+pub(crate) fn looks_at(id: &str, method: &str, path: &str) -> bool {
     let is_any = |part: &str| part.starts_with(['{', ':']);
     let is_same = |(wanted, sent): (&str, &str)| wanted == sent || is_any(wanted) || is_any(sent);
-    let is_call = |call: &&str| {
+    calls(id).iter().any(|call| {
         let (sent, rest) = call.split_once(' ').unwrap_or_default();
         let [wanted, parts] = [path, rest].map(|path| path.split('/').collect::<Vec<_>>());
         sent.eq_ignore_ascii_case(method)
             && wanted.len() == parts.len()
             && wanted.into_iter().zip(parts).all(is_same)
-    };
-    CALLS.get(id).is_some_and(|calls| calls.iter().any(|call| is_call(&call)))
+    })
 }
 
 impl Step {

@@ -1,19 +1,18 @@
 //! The service of the program: the reference with what settings and features add to it. An embedded
 //! server has the same pages and the same middleware.
 
+mod database;
 mod middleware;
 #[cfg(feature = "webhooks")]
 pub(crate) mod webhooks;
 
-use std::error::Error;
 #[cfg(feature = "folder")]
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use http::Extensions;
 
-use tokio::time::{Instant, sleep};
-
+pub(crate) use self::database::{DatabaseAway, with_database};
 use self::middleware::ProgramMiddleware;
 #[cfg(feature = "webhooks")]
 use crate::api::webhooks::deliver::WebhookSettings;
@@ -29,7 +28,6 @@ use crate::error_chain::error_chain;
 use crate::generate::queue::QueueSetting;
 use crate::generate::scene;
 use crate::http::rates::Rates;
-use crate::limits::product::DATABASE_WAIT_PAUSE;
 use crate::search::{self, Searches};
 use crate::serve::metrics::{Metrics, Readings, RequestMetrics};
 use crate::start::{self, Service, ServiceParts, ServiceSettings, SignInLinks};
@@ -37,7 +35,7 @@ use crate::start::{self, Service, ServiceParts, ServiceSettings, SignInLinks};
 use crate::store::folder::Folder;
 use crate::store::memory::MemoryStore;
 #[cfg(feature = "postgres")]
-use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
+use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
 use crate::store::{Cause, Store, StoreError};
 #[cfg(feature = "dashboard")]
 use crate::web;
@@ -85,57 +83,12 @@ pub(crate) async fn open_store(config: &Config) -> Result<Arc<dyn Store>, Cause>
     let store = match &config.data {
         #[cfg(feature = "folder")]
         Some(DataPlace::Folder(folder)) => {
-            let opened = Folder::lock(folder).and_then(|folder| folder.open(Clock::System));
-            let store = opened.map_err(|error| format!("{}: {error}", config.source("data")))?;
-            store.end_leases().await?;
-            store
+            let opened = open_folder(folder, Clock::System).await;
+            opened.map_err(|error| format!("{}: {error}", config.source("data")))?
         }
         _ => MemoryStore::new(Clock::System),
     };
     Ok(Arc::new(store.with_vaults_max(settings.vaults_max)))
-}
-
-/// The database was away for all the time of `--database-wait`.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct DatabaseAway(String);
-
-/// What `open` returns. While the database is away, frozen or full it is called again, for as long as
-/// `--database-wait`. An error of the database names its setting.
-pub(crate) async fn with_database<T>(
-    config: &Config,
-    open: impl AsyncFn() -> Result<T, Cause>,
-) -> Result<T, Cause> {
-    let began = Instant::now();
-    loop {
-        let error = match open().await {
-            Ok(opened) => return Ok(opened),
-            Err(error) => error,
-        };
-        let has_database = config.data.is_none();
-        let Some(temporary) = of_database(&*error).filter(|_| has_database) else {
-            return Err(error);
-        };
-        let text = format!("{}: {}", config.source("database_url"), error_chain(&*error));
-        let left = config.settings.database_wait.saturating_sub(began.elapsed());
-        match temporary {
-            false => return Err(text.into()),
-            true if left.is_zero() => return Err(Box::new(DatabaseAway(text))),
-            true => {
-                tracing::warn!(error = text, seconds = left.as_secs(), "waiting for the database")
-            }
-        }
-        sleep(DATABASE_WAIT_PAUSE.min(left)).await;
-    }
-}
-
-/// Of a failure of the database, whether it is temporary.
-fn of_database(error: &(dyn Error + 'static)) -> Option<bool> {
-    #[cfg(feature = "postgres")]
-    if let Some(error) = error.downcast_ref::<ConnectError>() {
-        return Some(error.is_temporary());
-    }
-    Some(error.downcast_ref::<StoreError>()?.is_temporary())
 }
 
 /// Opens the configured stores and starts the service, with metrics if they are served. Clients
@@ -252,18 +205,27 @@ impl EmbeddedServerBuilder {
     }
 }
 
+/// The store in a folder.
+#[cfg(feature = "folder")]
+async fn open_folder(folder: &Path, clock: Clock) -> Result<MemoryStore, Cause> {
+    let store = Folder::lock(folder)?.open(clock)?;
+    store.end_leases().await?;
+    Ok(store)
+}
+
 #[cfg(feature = "folder")]
 impl EmbeddedServerBuilder {
     /// Keeps all data in this folder, which is created if it is absent. One server at a time can use
     /// it.
     pub fn data(self, folder: impl Into<PathBuf>) -> Self {
         let folder: Arc<Path> = folder.into().into();
-        let open = move |clock| -> Result<(Arc<dyn Store>, Option<Blobs>), Cause> {
-            let store = Folder::lock(&folder)?.open(clock)?;
-            Ok((Arc::new(store), Some(Blobs::in_folder(&folder.join("blobs"))?)))
-        };
         self.open_store(Arc::new(move |clock| {
-            Box::pin(std::future::ready(open(clock).map_err(EmbedError::Database)))
+            let folder = folder.clone();
+            Box::pin(async move {
+                let store = open_folder(&folder, clock).await.map_err(EmbedError::Database)?;
+                let files = Blobs::in_folder(&folder.join("blobs")).map_err(EmbedError::Start)?;
+                Ok((Arc::new(store) as Arc<dyn Store>, Some(files)))
+            })
         }))
     }
 }

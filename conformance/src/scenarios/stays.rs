@@ -95,7 +95,8 @@ type State = BTreeMap<String, Value>;
 impl World {
     async fn make(case: Case) -> Result<Self> {
         let (p, _) = case.prompt_with(all_inputs(&case)).await?;
-        let [q, r] = [case.prompt().await?, case.prompt().await?];
+        let (q, _) = case.prompt_with(json!({ "platform": "screen" })).await?;
+        let r = case.prompt().await?;
         let fields = json!({ "description": "Boats, cranes, gulls", "visibility": "unlisted" });
         let (a, _) = case.vault_with(fields).await?;
         let [b, c] = case.vaults().await?;

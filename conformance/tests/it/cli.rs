@@ -211,6 +211,10 @@ async fn a_second_signal_leaves_at_once_and_says_how_to_sweep() {
     let mut lines = BufReader::new(run.stderr.take().unwrap()).lines();
     interrupt(run.id());
     assert!(lines.any(|line| line.unwrap().contains("stopping")));
+    // Two at once are one wish, as `timeout` of coreutils sends them.
+    interrupt(run.id());
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    assert!(run.try_wait().unwrap().is_none());
     interrupt(run.id());
     assert!(lines.any(|line| line.unwrap().contains(" --run ptc-")));
     assert_eq!(run.wait().unwrap().code(), Some(130));

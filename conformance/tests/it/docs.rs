@@ -108,7 +108,6 @@ const PRELUDE: &str = r#"
 set -Eeuo pipefail
 trap 'echo "failed: $BASH_COMMAND" >&2' ERR
 promptarium-server() { :; }
-echo '{"scenarios":[]}' >scenarios.json
 promptarium-conformance() {
     case "$*" in
         run*--filter* | run*--read-only*) "$PROGRAM" "$@" ;;

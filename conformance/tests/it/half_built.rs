@@ -59,7 +59,7 @@ async fn a_server_with_prompts_only_is_tested_on_prompts_and_told_what_to_build_
         let own = records.iter().filter(|record| record["id"].as_str().unwrap().starts_with(start));
         own.filter(|record| record["outcome"] == "passed").count()
     };
-    assert!(passed("prompts.") > 25, "{} of prompts passed", passed("prompts."));
+    assert!(passed("prompts.") > 20, "{} of prompts passed", passed("prompts."));
     assert!(passed("") > 80, "{} passed", passed(""));
     assert_eq!(report["causes"][0]["call"], "POST /vaults");
     assert!(text.contains("next: make POST /vaults work, which blocks "), "{text}");

@@ -122,8 +122,8 @@ pub(crate) struct Settings {
     #[arg(action = ArgAction::Set, num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "true")]
     pub(crate) json: bool,
-    /// Folder with all data, or memory:, where they are lost at the stop. Default without
-    /// --database-url: ./promptarium-data.
+    /// Folder with all data, or memory:, where they are lost at the stop. Not with --database-url.
+    /// Default: ./promptarium-data.
     #[cfg(feature = "folder")]
     #[arg(long, value_name = "DIR|memory:", value_parser = data_place)]
     pub(crate) data: Option<DataPlace>,

@@ -19,8 +19,8 @@ const PREFIX: &str = "PROMPTARIUM_";
 /// Variables with our prefix that are not settings of the server: of the SDK and the conformance
 /// suite, of the tests and scripts of this repository, and those that Kubernetes sets for a service
 /// of this name. One that ends in `_` stands for all that begin with it.
-const FOREIGN: &str = "API_KEY BASE_URL BENCH_ CA_FILE CRASH_ DIFFERENTIAL_ HISTORY_ HOSTILE_ \
-                       IMAGE_MODEL KILL_ OTHER_API_KEY PEERS PORT PORT_ PROOF PROOF_ PROXY \
+const FOREIGN: &str = "API_KEY BASE_URL BENCH_ BUGS CA_FILE CRASH_ DIFFERENTIAL_ HISTORY_ HOSTILE_ \
+                       IMAGE_MODEL KILL_ OTHER_API_KEY PEERS PORT PORT_ PROXY \
                        READ_ONLY_API_KEY REVOKED_API_KEY SCHEMATHESIS_ SERVICE_ SIGN_IN_URL SKIP_ \
                        TEST_ TRANSCRIPTS VIDEO_MODEL";
 

@@ -161,7 +161,9 @@ async fn a_unix_socket_has_a_mode_and_belongs_to_one_server_until_its_end() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("p.sock");
     let listen = format!("--listen unix:{}", path.display());
-    let start = async || Running::of(program(&format!("{listen} --listen-mode 600 --json"))).await;
+    let start = async || {
+        Running::of(program(&format!("{listen} --listen-mode 600 --json --data=memory:"))).await
+    };
     let killed = start().await;
     killed.signal("KILL").await;
     killed.end().await;

@@ -40,6 +40,8 @@ pub const ALL: &[Scenario] = &[
         "A generation with a negativePrompt is completed" },
     scenario! { "generations.vault.named" ["GE-21", "GE-29"] named,
         "The output goes into the vault that is named and into no other vault of the caller" },
+    scenario! { "generations.images.stay" ["PR-32", "PR-06"] images_stay,
+        "The images of a generated prompt stay through updates and in another vault" },
     scenario! { last "generations.vault.general" ["GE-22", "VA-12", "VA-09"] general,
         "Without vaultId the output goes into a system vault of the account" },
 ];
@@ -208,6 +210,25 @@ async fn named(case: Case) -> Result {
     let other = case.vault().await?;
     Job::finish(&case, json!({})).await?.outputs().await?.any()?;
     Outputs::in_vault(&other).await?.counts(0).map(drop)
+}
+
+async fn images_stay(case: Case) -> Result {
+    let outputs = Job::finish(&case, json!({})).await?.outputs().await?.any()?;
+    let of = |prompt: &&Value| prompt["images"].as_array().is_some_and(|images| !images.is_empty());
+    let Some(found) = outputs.prompts.iter().find(of) else {
+        return Err(Failure::skipped("this server shows its outputs otherwise (S-39)"));
+    };
+    let images = found["images"].as_array().map_or(0, Vec::len);
+    let prompt = case.prompt_at(found["id"].as_i64().unwrap_or_default());
+    let other = case.vault().await?;
+    for fields in [json!({ "title": "New" }), json!({ "platform": "new" }), json!({})] {
+        prompt.update(fields).await?.success()?;
+        let now = prompt.read().await?.array("/data/images")?.len();
+        check::equal("the number of images after an update", &now, &images)?;
+    }
+    prompt.save_into(&other).await?.success()?;
+    let now = other.listing().await?.array("/data/0/images")?.len();
+    check::equal("the number of images in another vault", &now, &images)
 }
 
 /// Two jobs, since a server may create General for the first.

@@ -184,6 +184,7 @@ async fn vault(case: Case) -> Result {
     let late = case.prompt().await?;
     vault.add([&late]).await?.status(201)?;
     removed.remove().await?.status(200)?;
+    kept.pinned().await?;
     vault.list().walk().await?.expect_exactly([&kept.prompt, &late])
 }
 

@@ -60,6 +60,7 @@ pub fn all_inputs(case: &Case) -> Value {
 async fn hides(case: Case, fields: &[&str]) -> Result {
     for (reply, place) in in_every_answer(&case, all_inputs(&case)).await? {
         let prompt = reply.at(&place)?;
+        reply.equals(&format!("{place}/platform"), "poster")?;
         let hidden = fields.iter().all(|field| prompt.get(field).is_none());
         reply.ensure(hidden, format!("none of {}", json_text(&fields)), prompt)?;
     }
@@ -154,11 +155,16 @@ async fn names_its_vaults(case: Case) -> Result {
 async fn changes(case: Case) -> Result {
     let (prompt, created) = case.prompt_with(json!({})).await?;
     let first = created.timestamp("/data/updatedAt")?;
-    // The clock of the target may have whole seconds only, so the update is repeated.
-    case.until("another updatedAt after updates", Duration::from_secs(5), || async {
-        let reply = prompt.update(json!({ "title": case.name("new") })).await?;
-        let changed = reply.success()?.timestamp("/data/updatedAt")? != first;
-        Ok(changed.then_some(()))
-    })
-    .await
+    for field in ["title", "prompt", "platform"] {
+        let before = prompt.read().await?.timestamp("/data/updatedAt")?.max(first);
+        // The clock of the target may have whole seconds only, so the update is repeated.
+        let what = format!("another updatedAt after updates of {field}");
+        case.until(&what, Duration::from_secs(5), || async {
+            let reply = prompt.update(json!({ field: case.name("new") })).await?;
+            let changed = reply.success()?.timestamp("/data/updatedAt")? != before;
+            Ok(changed.then_some(()))
+        })
+        .await?;
+    }
+    Ok(())
 }

@@ -63,6 +63,9 @@ async fn copies(case: Case) -> Result {
         let fields = merged(fields, json!({ "vaultId": source_vault.id }));
         case.other_account().prompt_with(fields).await?;
     }
+    if let Some(first) = source_vault.members().await?.first() {
+        first.pinned().await?;
+    }
     let (fork, _) = case.fork_of(&source_vault).await?;
     let [copies, sources] =
         [texts(&fork).await?, texts(&source_vault).await?].map(BTreeSet::from_iter);

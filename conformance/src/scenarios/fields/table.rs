@@ -67,7 +67,8 @@ impl Presence {
 
 const TYPES: Kind = Kind::OneOf("text image video", "audio Image TEXT images text,image");
 const MEDIA: Kind = Kind::OneOf("image video", "audio text Image VIDEO images");
-const VISIBILITIES: Kind = Kind::OneOf("private unlisted public", "secret Public PRIVATE shared");
+const VISIBILITIES: Kind =
+    Kind::OneOf("private unlisted public", "secret Public PRIVATE shared publicly");
 const PICTURES: Kind = Kind::OneOf(
     "image/png image/jpeg image/webp image/gif",
     "image/svg+xml image/bmp image/tiff image/avif image/heic image/apng image/x-icon image/jpg \

@@ -306,6 +306,7 @@ pub(crate) const PLAIN: Choices = Choices {
         ..MINIMAL.wire
     },
     keys: Keys { body_first: false, ..MINIMAL.keys },
+    lists: MINIMAL.lists,
     records: Records {
         whole_seconds: false,
         late_general: false,

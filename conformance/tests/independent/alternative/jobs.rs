@@ -104,7 +104,6 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         "generate.video-by-default" if !fields.has("generationType") => job.kind = "video",
         "generate.batch-ignored" => job.outputs = 1,
         "generate.batch-four" if !fields.has("batchCount") => job.outputs = 4,
-        "generate.text-ignored" => job.text = "A picture".to_owned(),
         _ => {}
     }
     job.request = store.new_secret();
@@ -238,11 +237,7 @@ pub(super) fn go_on(store: &mut Store) {
     let now = now();
     for place in 0..store.jobs.len() {
         let job = &store.jobs[place];
-        let wait = if store.choices.bug("job.takes-its-time") {
-            4000
-        } else {
-            store.choices.jobs.duration
-        };
+        let wait = store.choices.jobs.duration;
         if job.state == State::Underway && now - job.begun >= wait {
             let ends = if is_possible(store, job) { save(store, place) } else { State::Failed };
             store.jobs[place].state = ends;
@@ -274,7 +269,7 @@ fn save(store: &mut Store, place: usize) -> State {
         let text: String = text.chars().take(7000).collect();
         let text = if text.is_empty() { "(nothing)".to_owned() } else { text };
         let mut prompt = store.new_prompt(owner, format!("Werk {number} von {outputs}"), text);
-        prompt.kind = if store.choices.bug("job.output-is-text") { "text" } else { kind };
+        prompt.kind = kind;
         prompt.model = Some(model.clone());
         for _ in 0..outputs / prompts {
             let url = uploads::keep(store, owner, kind);
@@ -283,20 +278,12 @@ fn save(store: &mut Store, place: usize) -> State {
             } else {
                 url
             };
-            prompt.images.push(Image {
-                url,
-                width: 1,
-                height: if store.choices.bug("job.other-size") { 2 } else { 1 },
-            });
+            prompt.images.push(Image { url, width: 1, height: 1 });
         }
         let id = prompt.id;
         store.prompts.push(prompt);
         if is_there && !store.choices.bug("job.output-in-no-vault") {
             store.enter(vault, id);
-        }
-        if store.choices.bug("job.output-in-general-too") {
-            let general = store.general(owner);
-            store.enter(general, id);
         }
     }
     State::Completed

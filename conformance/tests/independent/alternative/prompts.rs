@@ -35,9 +35,6 @@ pub(super) fn list(store: &Store, call: &Call) -> Outcome {
             .filter_map(|held| found.iter().find(|each| each.id == held.prompt).copied())
             .collect();
     }
-    if bug("list.vault-of-anybody") && query.vault.is_some() {
-        found = store.prompts.iter().collect();
-    }
     if bug("list.vault-ignored") || bug("list.vault-ignored-with-type") && query.kind.is_some() {
         query.vault = None;
     }
@@ -90,7 +87,6 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         "create.texts-exchanged" => std::mem::swap(&mut prompt.title, &mut prompt.text),
         "create.text-trimmed-lines" => prompt.text = prompt.text.replace("\n", " "),
         "create.title-capital" => prompt.title = prompt.title.to_uppercase(),
-        "create.created-later" => prompt.created += 1,
         "create.model-not-asked" => prompt.model = prompt.model.or(Some("studio/a".to_owned())),
         "create.model-asked-of-images-only" if prompt.kind == "video" => {
             prompt.model = Some("studio/b".to_owned())
@@ -112,10 +108,6 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         && vault.is_some_and(|vault| store.vault(call.account, vault).is_err())
     {
         vault = None;
-    }
-    if call.choices.bug("create.before-vault-check") {
-        let id = store.new_id();
-        store.prompts.push(Prompt { id, ..prompt.clone() });
     }
     if let Some(vault) = vault {
         store.open_vault(call.account, vault)?;

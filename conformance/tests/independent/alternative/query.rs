@@ -42,7 +42,6 @@ impl ListQuery {
                         "limit.float" => {
                             value.parse::<f64>().map_or(value, |float| (float as i64).to_string())
                         }
-                        "limit.trimmed-plus" => value.trim_start_matches('+').to_owned(),
                         "limit.capped" => value
                             .parse::<i64>()
                             .map_or(value, |limit| limit.clamp(1, 100).to_string()),

@@ -157,7 +157,6 @@ fn allowed<'a>(
         _ => sent == format!("Bearer {}", file.token),
     };
     let is_used = file.bytes.is_some() && !store.choices.bug("put.twice");
-    let any_type = any_type || store.choices.bug("put.any-type");
     match () {
         () if !authorized || !address.contains(&file.signature) => Err(statuses.token),
         () if method != Method::PUT => Err(statuses.no_method),

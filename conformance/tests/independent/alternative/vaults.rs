@@ -80,9 +80,6 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         "create-vault.visibility-ignored" => vault.visibility = "private",
         "create-vault.description-ignored" => vault.description = None,
         "create-vault.description-is-name" => vault.description = Some(name.clone()),
-        "create-vault.name-taken-replaces" => {
-            store.vaults.retain(|old| old.owner != call.account || old.name != name)
-        }
         "create-vault.system" => vault.is_system = true,
         "create-vault.unlisted-is-public" if vault.visibility == "unlisted" => {
             vault.visibility = "public"

@@ -37,7 +37,9 @@ fn assert_well_formed(xml: &str) {
         assert_eq!(told, sums);
         all = std::array::from_fn(|n| all[n] + sums[n]);
     }
-    assert_eq!(["tests", "failures", "errors", "skipped"].map(|name| number(suites, name)), all);
+    // The schema of Jenkins' xUnit plugin knows no others at the root.
+    assert_eq!(["tests", "failures", "errors"].map(|name| number(suites, name)), all[..3]);
+    assert!(suites.attribute("skipped").or(suites.attribute("timestamp")).is_none());
 }
 
 fn count(case: Node<'_, '_>, sums: &mut [usize; 4]) {

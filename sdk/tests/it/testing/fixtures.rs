@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Parts of models, and types that callers make themselves.
-const PARTS: [&str; 19] = [
+const PARTS: [&str; 20] = [
+    "WebhookId",
     "AssetUrl",
     "Cursor",
     "ExtraFields",

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use rusqlite::ffi::{SQLITE_FULL, SQLITE_IOERR_SHMSIZE};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use crate::store::memory::{Batch, Change, MemoryStore};
@@ -52,7 +53,7 @@ impl Problem {
 
     pub(super) fn sqlite(folder: &Path, error: &rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => Self::new(folder, FULL),
+            _ if is_full(error) => Self::new(folder, FULL),
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 Self::damaged(folder, &error.to_string())
             }
@@ -63,6 +64,12 @@ impl Problem {
             _ => Self::io(folder, &io::Error::other(error.to_string())),
         }
     }
+}
+
+/// Whether there is no space for the database, its log or the index of that.
+pub(super) fn is_full(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(code, Some(SQLITE_FULL | SQLITE_IOERR_SHMSIZE))
 }
 
 const FULL: &str = "no space is left on its disk; make room there and start again";

@@ -10,9 +10,8 @@ use std::sync::atomic::{
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use rusqlite::ErrorCode;
-
 use super::Folder;
+use super::file::is_full;
 use crate::error_chain::error_chain;
 use crate::store::StoreError;
 use crate::store::memory::{Batch, Journal, Undo};
@@ -115,7 +114,7 @@ impl Writer {
 
 fn answer(batch: Batch, failure: Option<&rusqlite::Error>) {
     let refused = |error: &rusqlite::Error| {
-        let is_full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
+        let is_full = is_full(error);
         Err(StoreError::NotKept { is_full, cause: error.to_string().into() })
     };
     // Nobody may wait any more.
