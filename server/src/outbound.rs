@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures::stream::{BoxStream, StreamExt, TryStreamExt};
-use http::Response;
+use http::header::{DATE, RETRY_AFTER};
+use http::{HeaderMap, HeaderValue, Response};
 use http_body_util::BodyExt;
+use jiff::fmt::rfc2822;
 use reqwest::Client;
 pub(crate) use reqwest::Request as OutboundRequest;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -172,6 +174,17 @@ impl Resolve for Resolver {
             Ok(Box::new(allowed.into_iter()) as Addrs)
         })
     }
+}
+
+/// `Retry-After`: seconds, or a date, compared with the other side's own `Date`.
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let after = text(RETRY_AFTER)?.trim();
+    if let Ok(seconds) = after.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let time = |text: &str| rfc2822::DateTimeParser::new().parse_timestamp(text).ok();
+    time(after)?.duration_since(time(text(DATE)?)?).try_into().ok()
 }
 
 fn is_public(address: IpAddr) -> bool {

@@ -190,6 +190,13 @@ async fn signing_key(given: Option<SigningKey>, store: &dyn Store) -> Result<Sig
     Ok(given)
 }
 
+/// Files have the public URLs of this start and of all before it.
+async fn assets(store: &dyn Store, public: &PublicUrl) -> Result<Assets, StoreError> {
+    store.set_last_public_url(public.url().as_str()).await?;
+    let former = store.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
+    Ok(Assets::new(public.url(), &former))
+}
+
 /// Creates the seeded accounts and keys, assembles the service, and starts its workers. Clients
 /// reach it at `public`.
 pub(crate) async fn start(
@@ -203,15 +210,11 @@ pub(crate) async fn start(
     let (generated_key, account, account_is_new) = owner(&*store, &settings).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
     let signing_key = signing_key(settings.signing_key, &*store).await?;
-    // Files have the public URLs of this start and of all before it.
-    store.set_last_public_url(public.url().as_str()).await?;
-    let former = store.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
-    let assets = Assets::new(public.url(), &former);
+    let assets = assets(&*store, &public).await?;
     let (provider, painters): (Arc<dyn Provider>, _) = match parts.provider {
         Some(given) => (given, None),
         None => {
-            let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
-            let mut local = LocalProvider::new(clock, assets, blobs);
+            let mut local = LocalProvider::new(clock.clone(), assets.clone(), blobs.clone());
             local.paint = parts.paint.unwrap_or(local.paint);
             (Arc::new(local), Some(PAINTERS.clone()))
         }
@@ -231,21 +234,19 @@ pub(crate) async fn start(
     let listener = ListenerQuotas::default();
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = store.quotas();
-    quotas.extend([worker.large.clone(), public_memory.clone()]);
-    quotas.push(listener.unread.clone());
+    quotas.extend([worker.large.clone(), public_memory.clone(), listener.unread.clone()]);
     quotas.extend(painters.into_iter().chain(blobs.quota()));
     let draining = CancellationToken::new();
     let mut workers = vec![WorkerPool::start(&worker, &draining)];
-    let site = Site { is_in_memory: store.name() == "memory", ..Site::new(&public) };
     let mut api = Api {
         submitter: submitter.clone(),
+        site: Site { is_in_memory: store.name() == "memory", ..Site::new(&public) },
         store,
         vendor: settings.vendor,
         model_namespace: settings.model_namespace.as_str().into(),
         cursors: Cursors::new(&signing_key),
         base_url: public.base_url().into(),
         slots: Slots::new(&signing_key, assets.clone(), clock.clone()),
-        site,
         clock,
         blobs,
         assets,
@@ -256,9 +257,8 @@ pub(crate) async fn start(
         draining,
         openapi: Document::new(&openapi::document(Some(&public), &settings.model_namespace)),
     };
-    if let Some(extend) = parts.extend {
-        workers.extend(extend(&mut api)?);
-    }
+    let more = parts.extend.map(|extend| extend(&mut api)).transpose()?;
+    workers.extend(more.flatten());
     let routes = Routes::new([parts.routes, routes::table()].concat())?;
     let app = Arc::new(ApiService { routes, api, pages: parts.pages });
     Ok(Service {

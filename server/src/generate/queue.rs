@@ -8,7 +8,7 @@
 mod client;
 pub(crate) mod fields;
 #[cfg(feature = "provider-queue")]
-pub(crate) mod protocol;
+mod protocol;
 #[cfg(test)]
 #[cfg(feature = "provider-queue")]
 mod tests;

@@ -24,14 +24,13 @@ use crate::domain::webhook::{
 };
 use crate::domain::{AccountId, JobRecord, JobState, Turn};
 use crate::error_chain::error_chain;
-use crate::generate::queue::protocol::retry_after;
 use crate::generate::worker::pool::{Claimed, Work};
 use crate::limits::product::{
     WEBHOOK_DELIVERIES_KEPT, WEBHOOK_FAILING_MAX, WEBHOOK_RESPONSE_BYTES_KEPT,
     WEBHOOK_RESPONSE_BYTES_MAX, WEBHOOK_RETRY_AFTER_MAX, WEBHOOK_TIMEOUT, WEBHOOK_WORKERS,
 };
 use crate::limits::{JOB_DELETE_INTERVAL, JOB_LEASE, JOBS_AT_ONCE};
-use crate::outbound::{Outbound, OutboundError, OutboundRequest};
+use crate::outbound::{Outbound, OutboundError, OutboundRequest, retry_after};
 use crate::store::StoreError;
 use crate::store::webhooks::{WebhookStore, change_webhooks};
 

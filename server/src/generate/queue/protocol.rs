@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Response};
-use jiff::fmt::rfc2822;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,6 +12,7 @@ use url::Url;
 use crate::domain::{GenerationRequest, OutputKind, ProviderTicket};
 use crate::generate::{PollError, Progress, model};
 use crate::limits::PROVIDER_REASON_CHARS_MAX;
+use crate::outbound::retry_after;
 
 /// The addresses of a submitted request. They are the `provider_state` of its ticket.
 #[derive(Deserialize, Serialize)]
@@ -217,17 +216,6 @@ fn is_of_model<T>(response: &Response<T>, body: &[u8]) -> bool {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     marks.iter().any(|name| response.headers().contains_key(*name))
         || body["error_type"].is_string()
-}
-
-/// `Retry-After`: seconds, or a date, compared with the provider's own `Date`.
-pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-    let after = text(RETRY_AFTER)?.trim();
-    if let Ok(seconds) = after.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let time = |text: &str| rfc2822::DateTimeParser::new().parse_timestamp(text).ok();
-    time(after)?.duration_since(time(text(DATE)?)?).try_into().ok()
 }
 
 /// Why a response is no success: its status, and the provider's message if there is one.

@@ -48,10 +48,11 @@ statements! {
                  CASE WHEN $3::bytea IS NULL THEN 'infinity' ELSE '-infinity' END::timestamptz),
                  coalesce($3, ''))
          ORDER BY d.created_at DESC, d.id DESC LIMIT $4";
+    /// `+ 0` keeps the planner to the key.
     idempotent RETRY "webhooks.retry"
         "WITH d AS (
              UPDATE webhook_delivery d SET due_at = $4
-             WHERE d.account_id = $1 AND d.id = $3 AND d.webhook_id = $2 RETURNING d.*),
+             WHERE d.account_id = $1 AND d.id = $3 AND d.webhook_id + 0 = $2::bigint RETURNING d.*),
          due AS (
              INSERT INTO due_delivery AS q (account_id, webhook_id, id, due_at)
              SELECT $1, d.webhook_id, d.id, d.due_at FROM d
