@@ -31,7 +31,7 @@ fn the_comparison_names_tests_that_exist() {
         .map(|(_, name)| name)
         .filter(|name| name.matches('_').count() > 2)
         .collect();
-    assert!(named.len() >= 5, "{named:?}");
+    assert!(named.len() >= 4, "{named:?}");
     let missing: Vec<_> = named.iter().filter(|name| !existing.contains(**name)).collect();
     assert!(missing.is_empty(), "{missing:#?}");
 }
