@@ -34,8 +34,10 @@ async fn receive(
     body: Bytes,
 ) -> StatusCode {
     match receiver.secret.unwrap(&headers, body) {
-        Ok(event) if receiver.events.send(event).is_ok() => StatusCode::NO_CONTENT,
-        Ok(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Ok(event) => match receiver.events.send(event) {
+            Ok(()) => StatusCode::NO_CONTENT,
+            Err(_) => StatusCode::SERVICE_UNAVAILABLE,
+        },
         Err(error) => {
             println!("refused: {error}");
             StatusCode::BAD_REQUEST

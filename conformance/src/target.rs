@@ -113,6 +113,9 @@ impl Auth {
     }
 }
 
+/// Ids with their calls: those that were given, and those that were given twice.
+type GivenIds = (HashSet<(String, i64)>, Vec<(String, i64)>);
+
 /// A deployment, ready to be asked.
 pub struct Target {
     pub(crate) config: TargetConfig,
@@ -122,7 +125,7 @@ pub struct Target {
     pub(crate) capabilities: Capabilities,
     pub(crate) pace: Pace,
     /// The ids that were given, and those that were given twice, each with its call.
-    given: Mutex<(HashSet<(String, i64)>, Vec<(String, i64)>)>,
+    given: Mutex<GivenIds>,
     /// The calls that are implemented, see [`Self::implements`].
     implemented: Mutex<HashSet<String>>,
 }

@@ -19,15 +19,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, Refusal> {
     let (target, selection) = prepare(suite, &arguments)?;
     let mut run = Run::new(Arc::clone(&target), selection.clone());
-    run.jobs = arguments.jobs;
-    run.deadline = Run::DEADLINE.max(arguments.target.timeout() * 2);
-    run.fail_fast = arguments.fail_fast;
-    run.check_sanity = true;
-    run.report.seed = arguments.seed.unwrap_or(run.report.seed);
-    if let Some(file) = &arguments.known_failures {
-        let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
-        run.report.known = KnownFailures::read(file, suite, today)?;
-    }
+    set_up(&mut run, suite, &arguments)?;
     let mut files = arguments.report;
     if let Some(folder) = &arguments.report_dir {
         files.extend(Output::all_formats(folder)?);
@@ -88,6 +80,19 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
     outputs.end(&report)?;
     printed?;
     Ok(exit(&report, arguments.strict))
+}
+
+fn set_up(run: &mut Run, suite: &Suite, arguments: &RunArguments) -> Result<(), Refusal> {
+    run.jobs = arguments.jobs;
+    run.deadline = Run::DEADLINE.max(arguments.target.timeout() * 2);
+    run.fail_fast = arguments.fail_fast;
+    run.check_sanity = true;
+    run.report.seed = arguments.seed.unwrap_or(run.report.seed);
+    if let Some(file) = &arguments.known_failures {
+        let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+        run.report.known = KnownFailures::read(file, suite, today)?;
+    }
+    Ok(())
 }
 
 /// On one line that overwrites itself. Only on a terminal: in a log it would be noise.

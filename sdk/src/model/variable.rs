@@ -130,7 +130,7 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
                 Some((name, default)) => (name.trim(), Some(default.trim())),
                 None => (inner.trim(), None),
             };
-            let whole = &all[before.len()..head.len() + "}}".len()];
+            let whole = all.get(before.len()..all.len().saturating_sub(tail.len()))?;
             is_name(name).then_some([Piece::Text(before), Piece::Variable { name, default, whole }])
         });
         Some(variable.unwrap_or([Piece::Text(head), Piece::Text("}}")]))

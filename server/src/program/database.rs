@@ -38,7 +38,7 @@ pub(crate) async fn with_database<T>(
             false => return Err(text.into()),
             true if left.is_zero() => return Err(Box::new(DatabaseAway(text))),
             true => {
-                tracing::warn!(error = text, seconds = left.as_secs(), "waiting for the database")
+                tracing::warn!(error = text, seconds = left.as_secs(), "waiting for the database");
             }
         }
         sleep(DATABASE_WAIT_PAUSE.min(left)).await;

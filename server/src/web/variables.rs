@@ -40,7 +40,7 @@ pub(super) fn text(text: &str, query: &Entered, action: &str, kept: &[(&str, &st
                 }
             }
         }
-        (full_text(&marked(&shown)))
+        (full_text(marked(&shown)))
     }
 }
 

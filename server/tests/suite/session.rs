@@ -25,7 +25,7 @@ impl Session {
         let code = link.split_once('#').unwrap_or_default().1.to_owned();
         let sign_in = send_code(&case, &code).await?;
         let cookie = sign_in.headers().get(SET_COOKIE).and_then(|line| line.to_str().ok());
-        let cookie = cookie.and_then(|line| line.split(';').next()).map(|pair| pair.trim());
+        let cookie = cookie.and_then(|line| line.split(';').next()).map(str::trim);
         let cookie = cookie.ok_or_else(|| sign_in.failure("a cookie from the sign-in", "none"))?;
         let session = Self { code, cookie: cookie.to_owned(), sign_in };
         let mut sessions = SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -60,7 +60,8 @@ async fn each_method_sends_its_request() {
     assert!(webhooks.delete(id).await.unwrap().deleted);
 
     assert_eq!(next.unwrap().as_str(), "c");
-    let bodies: Vec<_> = script.requests().iter().map(|request| request.json()).collect();
+    let bodies: Vec<_> =
+        script.requests().iter().map(promptarium::testing::SeenRequest::json).collect();
     let sent: Vec<_> = bodies.into_iter().filter(|body| !body.is_null()).collect();
     let create = json!({ "url": "https://a.example/hook", "events": ["generation.failed"] });
     assert_eq!(sent, [create, json!({ "enabled": true })]);

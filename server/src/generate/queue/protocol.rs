@@ -1,9 +1,8 @@
 //! The queue protocol of fal.ai: what is sent, and what the responses say.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use http::{HeaderMap, HeaderValue, Response};
+use http::Response;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

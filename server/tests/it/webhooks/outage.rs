@@ -39,6 +39,7 @@ async fn a_receiver_that_was_down_for_three_days_gets_the_event_then() {
         assert!(ended.unwrap_err().is_job_failed());
         clock.advance(Duration::from_millis(1));
         let mut elapsed = Duration::ZERO;
+        #[allow(clippy::needless_range_loop, reason = "the number is that of the attempt")]
         for attempt in 1..SECONDS.len() {
             receiver.wait_for(attempt).await;
             let deliveries = async || client.webhooks().deliveries(id, None).await.unwrap().items;
@@ -70,6 +71,7 @@ fn clock_now(clock: &ManualClock) -> promptarium::Timestamp {
 /// Two replicas, one of which is killed and started again while 200 jobs end, and a receiver that
 /// fails 3 of 10 requests.
 #[tokio::test]
+#[allow(clippy::too_many_lines, reason = "one experiment, told in its order")]
 async fn after_a_kill_and_a_rolling_restart_every_event_has_arrived_and_none_is_invented() {
     let receiver =
         Receiver::start(|number| Answer::Status(if number % 10 < 3 { 500 } else { 200 })).await;
