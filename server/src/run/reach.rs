@@ -1,8 +1,8 @@
 //! Where a command is carried out: by the running server of a folder, or here.
 
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
-use std::{fs, io};
 
 #[cfg(feature = "folder")]
 use parking_lot::Mutex;
@@ -96,7 +96,10 @@ async fn import_input(config: &Config, file: &Path) -> Result<String, Failure> {
     #[cfg(not(feature = "folder"))]
     let _ = config;
     let is_file = file != Path::new("-");
-    let document = if is_file { fs::read_to_string(file) } else { io::read_to_string(io::stdin()) };
+    let document = match is_file {
+        true => tokio::fs::read_to_string(file).await,
+        false => io::read_to_string(io::stdin()),
+    };
     document.map_err(|error| format!("{} cannot be read: {error}", file.display()).into())
 }
 

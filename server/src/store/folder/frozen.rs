@@ -16,7 +16,7 @@ use crate::store::prelude::*;
 /// right only before the first release: later versions must open this one.
 #[tokio::test]
 async fn a_folder_of_version_1_is_opened() {
-    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/store/folder/version_1.sql");
+    const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/folder_version_1.sql");
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(FILE, records_of_every_kind().await).unwrap();
     }
