@@ -56,6 +56,7 @@ choices! {
             &[],
             &[
                 "generations.images.members",
+                "generations.images.stay",
                 "generations.images.fetched",
                 "generations.images.distinct",
                 "generations.output.ratio-default",
