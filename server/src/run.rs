@@ -7,9 +7,9 @@ mod archive;
 #[cfg(feature = "folder")]
 mod backup;
 mod commands;
+mod dispatch;
 mod health;
 mod log;
-mod reach;
 mod ready;
 mod signals;
 mod socket;
@@ -60,7 +60,7 @@ impl From<String> for Failure {
     }
 }
 
-/// A command that does not fit what exists.
+/// A failure whose precondition does not hold, such as an account that does not exist.
 fn refused(problem: impl Into<String>) -> Failure {
     Failure(EXIT_PRECONDITION, problem.into())
 }
@@ -97,7 +97,7 @@ fn execute(config: Config, command: CliCommand) -> Result<ExitCode, Failure> {
         }
         CliCommand::Admin(command) => {
             let _log = log::init(&config, LevelFilter::WARN);
-            return block_on(reach::run(&config, command));
+            return block_on(dispatch::run(&config, command));
         }
         CliCommand::Health => return health::run(&config),
         CliCommand::Openapi => {

@@ -72,7 +72,7 @@ pub(crate) struct ServiceParts {
     pub(crate) clock: Clock,
     /// Of generations.
     pub(crate) provider: Option<Arc<dyn Provider>>,
-    /// What the provider paints that needs no outside service.
+    /// The painter of the provider `local`.
     pub(crate) paint: Option<Paint>,
     /// The store of files.
     pub(crate) blobs: Option<Blobs>,
@@ -82,9 +82,9 @@ pub(crate) struct ServiceParts {
     pub(crate) pages: Option<Pages>,
     /// What happens around each request.
     pub(crate) middleware: Option<Arc<dyn Middleware>>,
-    /// Makes what handlers of these routes share.
+    /// Makes the shared state of the handlers of these routes.
     pub(crate) extensions: Option<fn() -> Extensions>,
-    /// Adds to that what needs the service, and starts other workers.
+    /// Adds shared state that needs the service, and starts other workers.
     pub(crate) extend: Option<Extend>,
 }
 

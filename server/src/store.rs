@@ -133,7 +133,7 @@ pub enum StoreError {
     /// The database is unreachable or overloaded.
     #[error("the store is unavailable")]
     Unavailable(#[source] Cause),
-    /// It takes reads, but nothing new until somebody makes space.
+    /// No space is left: reads work, writes do not.
     #[error("the store has no space left")]
     Full(#[source] Cause),
     /// Too much of it is in use at the moment.
@@ -144,7 +144,7 @@ pub enum StoreError {
     OutcomeUnknown(#[source] Cause),
     /// The change could not be written to the data folder, and is undone.
     #[error("{}", if *is_full { DATA_FOLDER_FULL } else { "the data folder cannot be written" })]
-    NotKept {
+    NotDurable {
         is_full: bool,
         #[source]
         cause: Cause,

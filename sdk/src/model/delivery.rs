@@ -1,4 +1,4 @@
-//! Webhooks, and what became of their deliveries.
+//! Webhooks and the results of their deliveries.
 
 use crate::model::id::text;
 use crate::model::object::{Field, model};

@@ -45,7 +45,7 @@ impl Webhooks {
         self.client.call(Request::new(Method::POST, path::WEBHOOK_ROTATE_SECRET, path))
     }
 
-    /// Sends `webhook.test` now, and returns what the receiver said.
+    /// Sends `webhook.test` now, and returns the response of the receiver.
     pub fn test(&self, id: WebhookId) -> Call<WebhookAttempt> {
         let path = path::webhook_test(id);
         self.client.call(Request::new(Method::POST, path::WEBHOOK_TEST, path))

@@ -35,7 +35,7 @@ pub(crate) const FIELDS: &[&str] = &[
 pub(crate) const SAVE_FIELDS: &[&str] = &["vaultId"];
 pub(crate) const QUERY: &[&str] = &["limit", "cursor", "vaultId", "type"];
 
-/// What a request for the list asks for.
+/// The query of a request for the list.
 pub(crate) struct ListRequest<'a> {
     pub(crate) listing: Listing<'a>,
     pub(crate) query: PromptQuery,

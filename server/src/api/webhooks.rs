@@ -31,12 +31,12 @@ use crate::store::webhooks::change_webhooks;
 pub(crate) const FIELDS: &[&str] = &["url", "description", "events", "enabled"];
 const TOO_MANY: &str = "is one too many: an account has at most 10 webhooks; delete one first";
 pub(crate) const QUERY: &[&str] = &["limit", "cursor"];
-/// Those of which a webhook may be told.
+/// The events that a webhook can subscribe to.
 pub(crate) const EVENTS: &[(&str, usize)] =
     &[("generation.completed", 0), ("generation.failed", 1)];
 
-#[rustfmt::skip]
 /// The routes of webhooks.
+#[rustfmt::skip]
 pub fn table() -> Vec<Route> {
     macro_rules! row {
         ($name:literal, $method:ident, $path:ident, $handler:path) => {
@@ -59,21 +59,24 @@ pub fn table() -> Vec<Route> {
     ]
 }
 
-/// A resource with the account's webhooks, after a check of the key, whose steps do not check it.
-pub(crate) struct Own<'a> {
+/// The webhooks of an account whose key was checked; the methods of the store do not check it.
+pub(crate) struct AccountWebhooks<'a> {
     pub(crate) deliverer: &'a Deliverer,
     account: AccountId,
 }
 
 impl Api {
-    pub(crate) async fn own_webhooks(&self, caller: &Caller) -> Result<Own<'_>, ApiError> {
+    pub(crate) async fn own_webhooks(
+        &self,
+        caller: &Caller,
+    ) -> Result<AccountWebhooks<'_>, ApiError> {
         self.store.confirm_key(caller).await?;
         let deliverer = self.extensions.get().ok_or(ApiError::NotFound)?;
-        Ok(Own { deliverer, account: caller.account })
+        Ok(AccountWebhooks { deliverer, account: caller.account })
     }
 }
 
-impl Own<'_> {
+impl AccountWebhooks<'_> {
     /// Newest first.
     pub(crate) async fn all(&self) -> Result<Vec<Webhook>, ApiError> {
         let (_, mut webhooks) = self.deliverer.store.webhooks(self.account).await?;

@@ -32,12 +32,12 @@ pub(crate) struct Webhook {
     pub(crate) previous: Option<(WebhookSecret, Timestamp)>,
     /// Since the first of the attempts that failed in a row, at any event.
     pub(crate) failing_since: Option<Timestamp>,
-    /// Why it is told of nothing; `None` if it is.
+    /// Why it gets no events; `None` if it is enabled.
     pub(crate) disabled: Option<Box<str>>,
     pub(crate) created_at: Timestamp,
 }
 
-/// What is set of a webhook.
+/// The fields of a webhook to change.
 #[derive(Debug, Default)]
 pub(crate) struct WebhookPatch {
     pub(crate) url: Option<Arc<str>>,
@@ -95,10 +95,10 @@ impl Webhooks {
         self.all.iter_mut().find(|webhook| webhook.id == id)
     }
 
-    /// Those that are told of this event.
-    pub(crate) fn told(&self, event: &WebhookEventType) -> impl Iterator<Item = WebhookId> {
-        let told = |one: &&Webhook| one.disabled.is_none() && one.events.contains(event);
-        self.all.iter().filter(told).map(|webhook| webhook.id)
+    /// The enabled webhooks that are subscribed to this event.
+    pub(crate) fn subscribed(&self, event: &WebhookEventType) -> impl Iterator<Item = WebhookId> {
+        let subscribed = |one: &&Webhook| one.disabled.is_none() && one.events.contains(event);
+        self.all.iter().filter(subscribed).map(|webhook| webhook.id)
     }
 }
 
@@ -117,14 +117,14 @@ pub(crate) struct Delivery {
     pub(crate) details: DeliveryDetails,
 }
 
-/// The event and what became of it, stored as [`Webhooks`].
+/// The event and the result of its delivery, stored as [`Webhooks`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeliveryDetails {
     /// Of the job that has ended.
     pub(crate) client_job_id: Arc<str>,
     pub(crate) event: WebhookEventType,
-    /// What the job has made.
+    /// The images of the job.
     pub(crate) images: Arc<[PromptImage]>,
     #[serde(default)]
     pub(crate) attempts: u32,
@@ -142,7 +142,7 @@ impl Delivery {
     }
 }
 
-/// What the receiver said.
+/// The response of the receiver to one attempt.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Attempt {

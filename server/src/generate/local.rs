@@ -55,7 +55,7 @@ pub(crate) type Colour = [f32; 3];
 
 /// A place in a picture.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct Point {
     /// From the left and from the top, in units of the height.
     pub(crate) at: (f32, f32),
     /// The width in these units, and the size of a pixel.
@@ -66,12 +66,12 @@ pub(crate) struct Place {
 }
 
 /// The colour at each place of the picture for a text, varied by a digest.
-pub(crate) type Paint = fn(&str, [u8; 32]) -> Box<dyn Fn(Place) -> Colour>;
+pub(crate) type Paint = fn(&str, [u8; 32]) -> Box<dyn Fn(Point) -> Colour>;
 
 /// Waves of three colours.
-fn waves(_: &str, digest: [u8; 32]) -> Box<dyn Fn(Place) -> Colour> {
+fn waves(_: &str, digest: [u8; 32]) -> Box<dyn Fn(Point) -> Colour> {
     let tints = [0, 1, 2, 3].map(|at| f32::from(digest[at]) / 255.0);
-    Box::new(move |Place { at: (x, y), moment, .. }| {
+    Box::new(move |Point { at: (x, y), moment, .. }| {
         let wave = (TAU * (3.0 * x + tints[3] + moment)).sin() / 8.0;
         [0, 1, 2].map(|at| 0.5 + 0.5 * (TAU * (0.4 * (y + wave) + tints[at])).cos())
     })
@@ -224,7 +224,7 @@ fn painting(
             let light = base.map_or(255, |base| base.get_pixel(x, y).0[0]);
             let light = 0.2 + 0.8 * f32::from(light) / 255.0;
             let at = ((x as f32 + 0.5) * pixel, (y as f32 + 0.5) * pixel);
-            let colour = colour(Place { at, wide: width as f32 * pixel, pixel, moment });
+            let colour = colour(Point { at, wide: width as f32 * pixel, pixel, moment });
             Rgb(colour.map(|part| (255.0 * light * part.clamp(0.0, 1.0)) as u8))
         })
     }

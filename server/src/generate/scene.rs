@@ -1,13 +1,13 @@
-//! What a picture of the built-in provider shows: a calm scene of the words of the prompt.
+//! The pictures of the built-in provider: scenes that the words of the prompt choose.
 //!
-//! A scene is a sky over four layers, one behind the other. The words choose the layers and the light;
-//! what they leave open, the digest of the request decides.
+//! A scene is a sky over four layers. The words choose the layers and the light; the digest of the
+//! request decides the rest.
 
 use std::f32::consts::TAU;
 
-use super::local::{Colour, Place};
+use super::local::{Colour, Point};
 
-/// What a layer consists of.
+/// The subject of a layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Motif {
     Sea,
@@ -19,7 +19,7 @@ enum Motif {
     Hills,
 }
 
-/// Beginnings of words, and what they stand for.
+/// Beginnings of words that choose a subject.
 const MOTIFS: [(Motif, &str); 5] = [
     (
         Motif::Sea,
@@ -54,16 +54,16 @@ const LIGHTS: [(&str, [Colour; 4]); 4] = [
 const LAYERS: usize = 4;
 
 /// The painter of scenes.
-pub(crate) fn paint(text: &str, digest: [u8; 32]) -> Box<dyn Fn(Place) -> Colour> {
+pub(crate) fn paint(text: &str, digest: [u8; 32]) -> Box<dyn Fn(Point) -> Colour> {
     let scene = Scene::new(text, digest);
-    Box::new(move |place| scene.colour(place))
+    Box::new(move |point| scene.colour(point))
 }
 
 struct Scene {
     motif: Motif,
     is_night: bool,
     colours: [Colour; 4],
-    /// Place of the sun or moon, in units of the picture.
+    /// Point of the sun or moon, in units of the picture.
     sun: (f32, f32),
     digest: [u8; 32],
 }
@@ -103,20 +103,20 @@ impl Scene {
         (mixed >> 8) as f32 / (1 << 24) as f32
     }
 
-    fn colour(&self, place: Place) -> Colour {
-        let Place { at: (x, y), pixel, moment, .. } = place;
-        let mut colour = self.sky(place);
+    fn colour(&self, point: Point) -> Colour {
+        let Point { at: (x, y), pixel, moment, .. } = point;
+        let mut colour = self.sky(point);
         for layer in 0..LAYERS {
             let top = self.top(layer, x, moment);
             let cover = ((y - top) / pixel + 0.5).clamp(0.0, 1.0);
             if cover > 0.0 {
-                colour = mix(colour, self.ground(layer, place, top), cover);
+                colour = mix(colour, self.ground(layer, point, top), cover);
             }
         }
         colour
     }
 
-    fn sky(&self, Place { at: (x, y), wide, pixel, moment }: Place) -> Colour {
+    fn sky(&self, Point { at: (x, y), wide, pixel, moment }: Point) -> Colour {
         let [top, horizon, sun, _] = self.colours;
         let mut colour = mix(top, horizon, (y / 0.6).clamp(0.0, 1.0));
         if self.is_night {
@@ -182,12 +182,12 @@ impl Scene {
     fn ground(
         &self,
         layer: usize,
-        Place { at: (x, y), wide, moment, .. }: Place,
+        Point { at: (x, y), wide, moment, .. }: Point,
         top: f32,
     ) -> Colour {
         let [sky, horizon, sun, land] = self.colours;
         let near = (layer as f32 + 1.0) / LAYERS as f32;
-        // What is far has the colour of the air.
+        // Distant layers have the colour of the horizon.
         let base = mix(horizon, land, 0.25 + 0.75 * near * near.sqrt());
         let base = mix(base, horizon, 0.25 * (1.0 - near) * ((y - top) * 4.0).clamp(0.0, 1.0));
         match (self.motif, layer) {
@@ -220,7 +220,7 @@ impl Scene {
         }
     }
 
-    /// The colour of the flower at a place, if there is one.
+    /// The colour of the flower at a point, if there is one.
     fn flower(&self, layer: usize, (x, y): (f32, f32), moment: f32) -> Option<Colour> {
         let count = 34.0 - 8.0 * layer as f32;
         let sway = 0.10 * (TAU * moment + 9.0 * x).sin() / count;

@@ -200,13 +200,13 @@ async fn until_available<'a, T>(
     limit: Duration,
     step: impl Fn() -> BoxFuture<'a, Result<T, StoreError>>,
 ) -> Result<T, StoreError> {
-    use StoreError::{NotKept, OutcomeUnknown, Unavailable};
+    use StoreError::{NotDurable, OutcomeUnknown, Unavailable};
     let is_unavailable = |result: &Result<T, _>| {
-        matches!(result, Err(Unavailable(_) | OutcomeUnknown(_) | NotKept { .. }))
+        matches!(result, Err(Unavailable(_) | OutcomeUnknown(_) | NotDurable { .. }))
     };
     match repeat_while(is_unavailable, limit, step).await {
         // The provider was called, whatever the store has.
-        Err(Unavailable(cause) | NotKept { cause, .. }) => Err(OutcomeUnknown(cause)),
+        Err(Unavailable(cause) | NotDurable { cause, .. }) => Err(OutcomeUnknown(cause)),
         result => result,
     }
 }

@@ -28,7 +28,7 @@ pub struct Site {
     /// one of the same host overwrites the first. The second has port and path, and is the one that counts.
     pub(crate) cookies: [Box<str>; 2],
     pub(crate) cookie_attributes: &'static str,
-    /// Whether everything is lost at the stop.
+    /// Whether the data are lost at the stop.
     pub(crate) is_in_memory: bool,
 }
 

@@ -218,7 +218,7 @@ fn store_problem(error: &StoreError, target: RequestTarget) -> Problem {
             "the database cannot be reached or is busy; nothing was carried out, so the request \
              can be sent again",
         ),
-        StoreError::NotKept { .. } => {
+        StoreError::NotDurable { .. } => {
             Problem::unavailable(format!("{error}; nothing was carried out"))
         }
         StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => {

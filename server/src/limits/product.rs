@@ -64,7 +64,7 @@ pub(crate) const WEBHOOK_RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 36
 pub(crate) const WEBHOOK_FAILING_MAX: Duration = Duration::from_secs(5 * 24 * 3600);
 /// How long the secret before signs.
 pub(crate) const WEBHOOK_ROTATION: Duration = Duration::from_secs(24 * 3600);
-/// How long deliveries are kept.
+/// How long deliveries are stored.
 pub(crate) const WEBHOOK_DELIVERIES_KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 // Files in S3.

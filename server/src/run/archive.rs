@@ -20,7 +20,7 @@ const DOCUMENT: &str = "account.json";
 /// The beginning of every ZIP archive with a file in it.
 const MAGIC: &[u8] = b"PK\x03\x04";
 
-/// What is in the archive is compressed already.
+/// Without compression: the files in the archive are compressed formats.
 pub(super) fn options() -> SimpleFileOptions {
     SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true)
 }
@@ -30,13 +30,24 @@ fn blobs(config: &Config) -> Result<Blobs, Failure> {
     Ok(opened.map_err(|problem| format!("{}: {problem}", config.source("blob_store")))?)
 }
 
-/// Writes the document of an export and the files that it names.
+/// Writes the document of an export and the files that it names into a new archive. After a failure
+/// there is none.
 pub(super) async fn write(config: &Config, document: &str, to: &Path) -> Result<Output, Failure> {
+    let file = File::create_new(to);
+    let file = file.map_err(|error| format!("{} cannot be written: {error}", to.display()))?;
+    let written = fill(config, document, file, to).await;
+    if written.is_err() {
+        let _ = std::fs::remove_file(to);
+    }
+    written
+}
+
+async fn fill(config: &Config, document: &str, file: File, to: &Path) -> Result<Output, Failure> {
     let place = to.display();
     let failed = |error: io::Error| Failure::from(format!("{place} cannot be written: {error}"));
     let data = import::parse(document.as_bytes())?;
     let blobs = blobs(config)?;
-    let mut archive = ZipWriter::new(File::create_new(to).map_err(failed)?);
+    let mut archive = ZipWriter::new(file);
     let mut add = |name: &str, bytes: &[u8]| {
         archive.start_file(name, options()).map_err(io::Error::from)?;
         archive.write_all(bytes)

@@ -13,7 +13,7 @@ use crate::serve::listener::Listener;
 
 /// A socket that accepts connections when `listen` is called.
 pub(super) struct Bound {
-    /// For URLs. In those of a Unix socket it says nothing.
+    /// For URLs. For a Unix socket it is a placeholder.
     pub(super) address: SocketAddr,
     pub(super) listen: Box<dyn FnOnce() -> io::Result<Listener>>,
     /// Of a Unix socket. It is removed when this is dropped.

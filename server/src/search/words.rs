@@ -1,4 +1,4 @@
-//! What a search looks for, and whether a prompt has it.
+//! The words of a search, and the match with a prompt.
 
 use std::cmp::Reverse;
 

@@ -153,7 +153,7 @@ fn protocol() -> auto::Builder<TokioExecutor> {
 }
 
 /// The address of all clients of a Unix socket.
-const NOWHERE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+const NO_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// The next connection, and its permit unless its address has too many. A failure to accept is
 /// retried, never returned: a server that stops accepting when descriptors run out would not
@@ -166,7 +166,7 @@ async fn accept(listener: &Listener, connections: &Quota) -> (Socket, IpAddr, Op
                 tcp.accept().await.map(|(one, peer)| (Either::Left(one), peer.ip()))
             }
             Either::Right(local) => {
-                local.accept().await.map(|(one, _)| (Either::Right(one), NOWHERE))
+                local.accept().await.map(|(one, _)| (Either::Right(one), NO_ADDRESS))
             }
         };
         match accepted {

@@ -1,7 +1,7 @@
-//! The store in a folder: the store in memory, whose changes are kept in an SQLite database.
+//! The store in a folder: the store in memory, whose changes are written to an SQLite database.
 //!
 //! The database has one table of records in JSON, all of which are loaded at the start. One thread
-//! writes what steps have changed.
+//! writes the changes of steps.
 
 mod file;
 #[cfg(test)]
@@ -23,7 +23,7 @@ use crate::clock::Clock;
 /// Locked by the server of the folder, and has its process id.
 const LOCK: &str = "lock";
 /// Names that may be in a folder before its first start.
-const STRANGE_BUT_FINE: [&str; 4] = ["blobs", "lost+found", "promptarium.partial", LOCK];
+const ALLOWED: [&str; 4] = ["blobs", "lost+found", "promptarium.partial", LOCK];
 
 /// A folder that no other process uses.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ fn create(path: &Path) -> io::Result<()> {
 /// Checks that a folder without a database has nothing else either.
 fn check_empty(path: &Path) -> Result<(), Problem> {
     let Ok(entries) = fs::read_dir(path) else { return Ok(()) };
-    let is_strange = |name: &Path| !STRANGE_BUT_FINE.iter().any(|fine| name == Path::new(fine));
+    let is_strange = |name: &Path| !ALLOWED.iter().any(|fine| name == Path::new(fine));
     let names = entries.flatten().map(|entry| PathBuf::from(entry.file_name()));
     match names.into_iter().find(|name| is_strange(name)) {
         Some(name) => Err(Problem::new(

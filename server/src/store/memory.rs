@@ -32,8 +32,8 @@ use tokio::sync::{Notify, OwnedMutexGuard};
 use self::data::{Data, Step};
 #[cfg(feature = "folder")]
 pub(in crate::store) use self::journal::Undo;
+use self::journal::{Ack, until_durable};
 pub(in crate::store) use self::journal::{Batch, Journal};
-use self::journal::{Receipt, kept};
 #[cfg(feature = "folder")]
 pub(in crate::store) use self::table::Change;
 use super::{Result, Store, StoreError};
@@ -75,32 +75,33 @@ impl MemoryStore {
         Ok(turn.lock_owned().await)
     }
 
-    /// Runs a step. It is undone if it fails or panics, and if the journal cannot keep it.
+    /// Runs a step. It is undone if it fails or panics, and if the journal cannot make it durable.
     async fn step<T: Send>(&self, step: impl FnOnce(&mut Data) -> Result<T> + Send) -> Result<T> {
-        let (result, receipt) = {
+        let (result, ack) = {
             let mut data = self.data.write();
-            let settled = self.journal.as_ref().map_or(data.last_step, |journal| journal.kept());
+            let settled =
+                self.journal.as_ref().map_or(data.last_step, |journal| journal.last_durable());
             let mut running = Step::begin(&mut data, settled);
             let result = step(running.data);
             running.is_done = result.is_ok();
             drop(running);
             let is_changed = result.is_ok() && self.journal.is_some();
             let changes = if is_changed { data.changes() } else { Vec::new() };
-            (result, self.receipt(data.last_step, changes))
+            (result, self.ack(data.last_step, changes))
         };
-        kept(receipt).await?;
+        until_durable(ack).await?;
         result
     }
 
     /// Runs a step that changes nothing, again if what it has seen is undone.
     async fn look<T: Send>(&self, step: impl Fn(&Data) -> Result<T> + Send + Sync) -> Result<T> {
         loop {
-            let (result, receipt) = {
+            let (result, ack) = {
                 let data = self.data.read();
-                (step(&data), self.receipt(data.last_step, Vec::new()))
+                (step(&data), self.ack(data.last_step, Vec::new()))
             };
-            match kept(receipt).await {
-                Err(StoreError::NotKept { .. }) => {}
+            match until_durable(ack).await {
+                Err(StoreError::NotDurable { .. }) => {}
                 Err(error) => return Err(error),
                 Ok(()) => return result,
             }
@@ -127,14 +128,14 @@ impl MemoryStore {
 
     /// For the changes of a step, and for all steps before it: what a caller has seen of them must not
     /// be lost either.
-    fn receipt(&self, step: u64, changes: Vec<table::Change>) -> Receipt {
+    fn ack(&self, step: u64, changes: Vec<table::Change>) -> Ack {
         let journal = self.journal.as_ref()?;
-        if changes.is_empty() && step <= journal.kept() {
+        if changes.is_empty() && step <= journal.last_durable() {
             return None;
         }
-        let (done, receipt) = tokio::sync::oneshot::channel();
-        journal.keep(Batch { step, changes, done });
-        Some(receipt)
+        let (done, ack) = tokio::sync::oneshot::channel();
+        journal.append(Batch { step, changes, done });
+        Some(ack)
     }
 }
 

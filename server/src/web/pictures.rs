@@ -92,7 +92,10 @@ pub(super) fn small_picture(api: &Api, title: &str, image: &PromptImage) -> Mark
 }
 
 /// How a generated picture was made, if its job is one of the newest, with a link to vary it.
-pub(super) async fn recipe(visit: &Visit<'_>, prompt: PromptId) -> Result<Markup, ApiError> {
+pub(super) async fn generation_settings(
+    visit: &Visit<'_>,
+    prompt: PromptId,
+) -> Result<Markup, ApiError> {
     let jobs = visit.store().jobs(&visit.caller, None, JOBS_MAX).await?;
     let is_it = |job: &&JobRecord| matches!(job.state, JobState::Completed(_, of) if of == prompt);
     let Some(JobRecord { key, request, .. }) = jobs.iter().find(is_it) else {

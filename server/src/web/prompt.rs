@@ -7,7 +7,7 @@ use super::chosen::DELETE;
 use super::forms::{TOKEN, without_replaced};
 use super::generate::{CHOICES, model, ratio};
 use super::parts::visible;
-use super::pictures::{pictures, recipe};
+use super::pictures::{generation_settings, pictures};
 use super::prelude::*;
 use super::prompts::{values_of, vault_choices, vault_field};
 use super::uploads::{PICTURE_BYTES_MAX, Sent, picture_field, receive};
@@ -31,7 +31,7 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     let own = visit.at(&format!("prompts/{id}"));
     let content = html! {
         (pictures(visit.api, &prompt))
-        (recipe(&visit, id).await?)
+        @if !prompt.images.is_empty() { (generation_settings(&visit, id).await?) }
         p .soft {
             (prompt.kind.as_str())
             @if let Some(platform) = &prompt.platform { " · " (typed(platform, 40)) }

@@ -77,7 +77,7 @@ async fn settled(client: &Client, id: WebhookId) -> Vec<promptarium::WebhookDeli
 
 #[tokio::test]
 async fn an_ended_generation_is_told_with_its_status_and_images() {
-    let receiver = Receiver::start(|_| Answer::Status(200)).await;
+    let receiver = Receiver::start(|_| Answer::Status(200));
     for backend in backends().await {
         let (server, before) = (backend.start(SHORT).await, receiver.all().len());
         let client = alice(&server);
@@ -133,8 +133,7 @@ async fn failed_attempts_are_repeated_with_the_same_id_until_one_succeeds() {
             1 => Answer::Reset,
             2 => Answer::With(302, "location", "/elsewhere".to_owned()),
             _ => Answer::Status(204),
-        })
-        .await;
+        });
         let server = backend.start(SHORT).await;
         let client = alice(&server);
         let (id, secret) = create(&client, receiver.url("/")).await;
@@ -151,8 +150,7 @@ async fn failed_attempts_are_repeated_with_the_same_id_until_one_succeeds() {
 #[tokio::test]
 async fn after_the_last_attempt_a_delivery_has_failed_and_can_be_sent_again() {
     for backend in backends().await {
-        let receiver =
-            Receiver::start(|number| Answer::Status(if number < 4 { 503 } else { 200 })).await;
+        let receiver = Receiver::start(|number| Answer::Status(if number < 4 { 503 } else { 200 }));
         let server = backend.start(SHORT).await;
         let client = alice(&server);
         let (id, _) = create(&client, receiver.url("/")).await;
@@ -174,7 +172,7 @@ async fn after_the_last_attempt_a_delivery_has_failed_and_can_be_sent_again() {
 #[tokio::test]
 async fn after_a_rotation_both_secrets_sign_for_a_day() {
     for backend in backends().await {
-        let receiver = Receiver::start(|_| Answer::Status(200)).await;
+        let receiver = Receiver::start(|_| Answer::Status(200));
         let clock = ManualClock::new("2026-03-01T00:00:00Z".parse().unwrap());
         let builder = backend.builder().clock(Clock::Manual(clock.clone())).webhook_delays(SHORT);
         let server = builder.start().await.unwrap();
@@ -207,7 +205,7 @@ async fn after_a_rotation_both_secrets_sign_for_a_day() {
 #[tokio::test]
 async fn only_webhooks_of_the_account_that_want_the_event_and_exist_are_told() {
     for backend in backends().await {
-        let receiver = Receiver::start(|_| Answer::Status(200)).await;
+        let receiver = Receiver::start(|_| Answer::Status(200));
         let server = backend.start(SHORT).await;
         let (alice, bob) = (alice(&server), client_of(&server, "promptarium_live_b1_s3cret"));
         create(&bob, receiver.url("/bob")).await;
@@ -234,7 +232,7 @@ async fn only_webhooks_of_the_account_that_want_the_event_and_exist_are_told() {
 #[tokio::test]
 async fn deletion_stops_deliveries_that_wait() {
     for backend in backends().await {
-        let receiver = Receiver::start(|_| Answer::Status(500)).await;
+        let receiver = Receiver::start(|_| Answer::Status(500));
         let server = backend.start([Duration::ZERO, Duration::from_millis(700)]).await;
         let client = alice(&server);
         let (id, _) = create(&client, receiver.url("/")).await;
@@ -249,7 +247,7 @@ async fn deletion_stops_deliveries_that_wait() {
 #[tokio::test]
 async fn a_test_says_what_the_receiver_said() {
     for backend in backends().await {
-        let receiver = Receiver::start(|_| Answer::Status(418)).await;
+        let receiver = Receiver::start(|_| Answer::Status(418));
         let server = backend.start(SHORT).await;
         let client = alice(&server);
         let (id, secret) = create(&client, receiver.url("/")).await;

@@ -70,8 +70,7 @@ pub(crate) struct Receiver {
 type Body = BoxBody<Bytes, std::io::Error>;
 
 impl Receiver {
-    #[allow(clippy::unused_async, reason = "it needs a runtime, as what is awaited has")]
-    pub(crate) async fn start(answer: impl Fn(usize) -> Answer + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(answer: impl Fn(usize) -> Answer + Send + Sync + 'static) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

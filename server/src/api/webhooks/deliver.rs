@@ -44,7 +44,7 @@ pub(crate) struct Deliverer {
     pub(crate) settings: WebhookSettings,
 }
 
-/// What an operator chooses.
+/// Settings of the operator.
 #[derive(Clone, Debug)]
 pub(crate) struct WebhookSettings {
     /// Whether URLs may be those of private networks, and without TLS.
@@ -53,7 +53,7 @@ pub(crate) struct WebhookSettings {
     pub(crate) delays: Arc<[Duration]>,
 }
 
-/// As the program has them if nothing else is set.
+/// The defaults of the program.
 impl Default for WebhookSettings {
     fn default() -> Self {
         let minutes = [0.0, 5.0 / 60.0, 5.0, 30.0, 120.0, 300.0, 600.0, 840.0, 1200.0, 1440.0];
@@ -63,7 +63,7 @@ impl Default for WebhookSettings {
 }
 
 impl Deliverer {
-    /// Sends a request, and says what the receiver said, and what it wants with `Retry-After`.
+    /// Sends a request. Returns the response as an attempt, and its `Retry-After`.
     pub(super) async fn send(
         &self,
         webhook: &Webhook,
@@ -116,7 +116,7 @@ impl Deliverer {
         *request.body_mut() = Some(body.into());
         let (head, mut pieces) = self.outbound.open(request).await?.into_parts();
         let mut bytes = Vec::new();
-        // The status has said everything. What is read lets the receiver finish.
+        // The status decides. Reading the body lets the receiver finish.
         while let (true, Some(Ok(piece))) =
             (bytes.len() < WEBHOOK_RESPONSE_BYTES_MAX, pieces.next().await)
         {
@@ -135,7 +135,7 @@ impl Deliverer {
                 let body = payload(delivery, job, &self.assets);
                 self.send(webhook, &delivery_id(delivery.id), &body).await
             }
-            None => (Attempt { error: Some(UNWANTED.into()), ..Attempt::default() }, None),
+            None => (Attempt { error: Some(NOT_SENT.into()), ..Attempt::default() }, None),
         };
         let attempts = delivery.details.attempts + 1;
         let is_retried =
@@ -187,7 +187,7 @@ impl Deliverer {
 }
 
 /// Why nothing is sent.
-const UNWANTED: &str = "the webhook is disabled, or the generation is deleted";
+const NOT_SENT: &str = "the webhook is disabled, or the generation is deleted";
 
 /// The secrets that sign at this time.
 fn secrets(webhook: &Webhook, now: Timestamp) -> WebhookSecret {

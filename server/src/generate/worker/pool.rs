@@ -38,7 +38,7 @@ pub(crate) trait Work: Clone + Send + Sync + 'static {
 
     fn claim(&self, turn: &Turn) -> impl Future<Output = Claimed<Self::Claim>> + Send;
 
-    /// Waits until there may be something to claim, `at_most` this long.
+    /// Waits until there may be work to claim, at most this long.
     fn due(&self, at_most: Duration, except: &[AccountId]) -> impl Future<Output = ()> + Send;
 
     fn process(
@@ -47,11 +47,11 @@ pub(crate) trait Work: Clone + Send + Sync + 'static {
         stop: CancellationToken,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Goes on until the pool stops.
+    /// Runs until the pool stops.
     fn clean_up(self) -> impl Future<Output = ()> + Send;
 }
 
-/// A claim, and whose it is.
+/// A claim with its account.
 pub(crate) type Claimed<T> = Result<Option<(AccountId, T)>, StoreError>;
 
 impl Work for Worker {

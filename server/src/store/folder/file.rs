@@ -152,7 +152,7 @@ pub(super) fn load(
     Ok(Ok(()))
 }
 
-/// Writes what these batches have changed, in one transaction, and waits until it is on the disk.
+/// Writes the changes of these batches in one transaction, and waits until they are on the disk.
 pub(super) fn commit(connection: &mut Connection, batches: &[Batch]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for Change { number, kind, text } in batches.iter().flat_map(|batch| &batch.changes) {

@@ -1,4 +1,4 @@
-//! Folders in every state, and steps that cannot be kept.
+//! Folders in every state, and steps that cannot be made durable.
 
 use std::fs;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn system(folder: &Path) -> Result<MemoryStore, Problem> {
     Folder::lock(folder)?.open(Clock::System)
 }
 
-/// What a folder with this file as its database says, from "folder" on.
+/// The error of a folder with this file as its database, from "folder" on.
 fn refusal(database: impl FnOnce(&Path)) -> String {
     let folder = tempfile::tempdir().unwrap();
     drop(system(folder.path()).unwrap());
@@ -202,7 +202,7 @@ async fn what_cannot_be_kept_is_refused_and_undone_and_writing_resumes() {
     failures.store(3, SeqCst);
     for _ in 0..3 {
         let refused = create(&store, &alice).await.unwrap_err();
-        assert!(matches!(refused, StoreError::NotKept { is_full: true, .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::NotDurable { is_full: true, .. }), "{refused:?}");
         assert_eq!(refused.to_string(), "the data folder has no space left");
         assert_eq!(store.count_prompts(&alice, None, 9).await.unwrap(), 1);
         check_file(&store, folder.path());
@@ -221,20 +221,20 @@ async fn memory_and_file_are_equal_whichever_writes_fail() {
     let writer = |number: u32| {
         let (store, alice, failures) = (store.clone(), alice.clone(), failures.clone());
         tokio::spawn(async move {
-            let mut kept = 0;
+            let mut durable = 0;
             for step in 0..100 {
                 if (number + step).is_multiple_of(37) {
                     failures.fetch_add(1, SeqCst);
                 }
-                kept += usize::from(create(&store, &alice).await.is_ok());
+                durable += usize::from(create(&store, &alice).await.is_ok());
             }
-            kept
+            durable
         })
     };
-    let kept: usize = join_all((0..16).map(writer)).await.into_iter().map(Result::unwrap).sum();
+    let durable: usize = join_all((0..16).map(writer)).await.into_iter().map(Result::unwrap).sum();
     failures.store(0, SeqCst);
-    assert!(kept < 1600, "no write failed");
-    assert_eq!(store.count_prompts(&alice, None, 9999).await.unwrap(), kept);
+    assert!(durable < 1600, "no write failed");
+    assert_eq!(store.count_prompts(&alice, None, 9999).await.unwrap(), durable);
     store.check_invariants();
     check_file(&store, folder.path());
 }

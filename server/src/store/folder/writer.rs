@@ -1,4 +1,4 @@
-//! The thread that writes what steps have changed.
+//! The thread that writes the changes of steps.
 
 use std::fmt;
 use std::io;
@@ -22,7 +22,7 @@ pub(super) type Write = Box<dyn FnMut(&[Batch]) -> rusqlite::Result<()> + Send>;
 struct Writer {
     write: Write,
     batches: Receiver<Batch>,
-    kept: Arc<AtomicU64>,
+    durable: Arc<AtomicU64>,
     undo: Undo,
     /// Whether the last batches could not be written.
     is_failing: bool,
@@ -30,7 +30,7 @@ struct Writer {
 
 /// The journal in a folder.
 pub(super) struct FolderJournal {
-    kept: Arc<AtomicU64>,
+    durable: Arc<AtomicU64>,
     /// `None` only while it is dropped.
     batches: Option<Sender<Batch>>,
     thread: Option<JoinHandle<()>>,
@@ -41,22 +41,22 @@ pub(super) struct FolderJournal {
 impl FolderJournal {
     pub(super) fn start(folder: Folder, write: Write, undo: Undo) -> io::Result<Self> {
         let (sender, batches) = channel();
-        let kept = Arc::<AtomicU64>::default();
-        let writer = Writer { write, batches, kept: kept.clone(), undo, is_failing: false };
+        let durable = Arc::<AtomicU64>::default();
+        let writer = Writer { write, batches, durable: durable.clone(), undo, is_failing: false };
         let thread = thread::Builder::new().name("data-folder".to_owned());
         let thread = Some(thread.spawn(|| writer.run())?);
-        Ok(Self { kept, batches: Some(sender), thread, folder })
+        Ok(Self { durable, batches: Some(sender), thread, folder })
     }
 }
 
 impl Journal for FolderJournal {
-    fn keep(&self, batch: Batch) {
-        // Without the thread, the caller is told by the end of the batch.
+    fn append(&self, batch: Batch) {
+        // If the thread has ended, the caller sees that the batch is dropped.
         let _ = self.batches.as_ref().map(|batches| batches.send(batch));
     }
 
-    fn kept(&self) -> u64 {
-        self.kept.load(Acquire)
+    fn last_durable(&self) -> u64 {
+        self.durable.load(Acquire)
     }
 }
 
@@ -75,7 +75,7 @@ impl fmt::Debug for FolderJournal {
 }
 
 impl Writer {
-    /// Writes all that wait, until there is no store any more.
+    /// Writes the batches that wait, until the store is dropped.
     fn run(mut self) {
         while let Ok(first) = self.batches.recv() {
             let mut waiting = vec![first];
@@ -86,13 +86,13 @@ impl Writer {
                 Ok(()) => {
                     self.note(None);
                     let last = waiting.last().map_or(0, |batch| batch.step);
-                    self.kept.fetch_max(last, Release);
+                    self.durable.fetch_max(last, Release);
                     waiting.into_iter().for_each(|batch| answer(batch, None));
                 }
                 Err(error) => {
                     self.note(Some(&error));
-                    let kept = self.kept.load(Acquire);
-                    self.undo.after(kept, || waiting.extend(self.batches.try_iter()));
+                    let durable = self.durable.load(Acquire);
+                    self.undo.after(durable, || waiting.extend(self.batches.try_iter()));
                     waiting.into_iter().for_each(|batch| answer(batch, Some(&error)));
                 }
             }
@@ -115,7 +115,7 @@ impl Writer {
 fn answer(batch: Batch, failure: Option<&rusqlite::Error>) {
     let refused = |error: &rusqlite::Error| {
         let is_full = is_full(error);
-        Err(StoreError::NotKept { is_full, cause: error.to_string().into() })
+        Err(StoreError::NotDurable { is_full, cause: error.to_string().into() })
     };
     // Nobody may wait any more.
     let _ = batch.done.send(failure.map_or(Ok(()), refused));

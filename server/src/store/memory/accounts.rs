@@ -43,7 +43,7 @@ impl AccountStore for MemoryStore {
             data.vaults.remove_where(|(account, _), _| *account == own);
             data.members.remove_where(|(account, ..), _| *account == own);
             data.jobs.remove_where(|(account, _), _| *account == own);
-            data.job_places.remove_where(|place, ()| place.account == own);
+            data.job_queue.remove_where(|key, ()| key.account == own);
             data.job_list.remove_where(|(account, _), _| *account == own);
             let keys = &data.keys;
             let is_own = |id: &KeyId| keys.get(id).is_some_and(|key| key.account == own);

@@ -83,12 +83,12 @@ impl AdminStore for MemoryStore {
     async fn set(&self, name: &str, value: &[u8], replace: Replace<'_>) -> Result<Vec<u8>> {
         self.step(|data| {
             let name = name.to_owned();
-            let kept = data
+            let known = data
                 .settings
                 .get(&name)
                 .filter(|present| replace != Replace::Any && replace != Replace::Only(present));
-            if let Some(kept) = kept {
-                return Ok(kept.clone());
+            if let Some(known) = known {
+                return Ok(known.clone());
             }
             data.settings.insert(name, value.to_vec());
             Ok(value.to_vec())

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::rows::{Account, Code, Job, Kind, ListPlace, Member, Place, Session, StoredPrompt};
+use super::rows::{Account, Code, Job, Kind, ListKey, Member, QueueKey, Session, StoredPrompt};
 use super::table::{AnyTable, Change, Table};
 use crate::clock::Clock;
 use crate::domain::{
@@ -35,9 +35,9 @@ pub(super) struct Data {
     /// Derived from the keys.
     pub(super) public_ids: Table<Box<str>, KeyId>,
     /// Derived from the jobs: when they are due, or when they ended.
-    pub(super) job_places: Table<Place, ()>,
+    pub(super) job_queue: Table<QueueKey, ()>,
     /// Derived from the jobs: their names.
-    pub(super) job_list: Table<ListPlace, Arc<str>>,
+    pub(super) job_list: Table<ListKey, Arc<str>>,
     pub(super) extension: Option<Box<dyn Extension>>,
     pub(super) clock: Clock,
     pub(super) vaults_max: usize,
@@ -70,7 +70,7 @@ impl Data {
             settings: Table::new(Some("setting"), &numbers),
             last_ids: Table::new(Some("last-id"), &numbers),
             public_ids: Table::new(None, &numbers),
-            job_places: Table::new(None, &numbers),
+            job_queue: Table::new(None, &numbers),
             job_list: Table::new(None, &numbers),
             extension: None,
             clock,
@@ -92,7 +92,7 @@ impl Data {
             &mut self.settings,
             &mut self.last_ids,
             &mut self.public_ids,
-            &mut self.job_places,
+            &mut self.job_queue,
             &mut self.job_list,
         ];
         own.into_iter().chain(self.extension.iter_mut().flat_map(|more| more.tables()))
@@ -163,8 +163,8 @@ impl Data {
             self.public_ids.insert(key.public_id.clone(), key.id);
         }
         for job in self.jobs.values() {
-            self.job_places.insert(job.place(), ());
-            self.job_list.insert(job.listed_at(), job.record.key.client_job_id.clone());
+            self.job_queue.insert(job.queue_key(), ());
+            self.job_list.insert(job.list_key(), job.record.key.client_job_id.clone());
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::data::Data;
-use super::rows::{Job, Phase, Place};
+use super::rows::{Job, Phase, QueueKey};
 use crate::domain::{AccountId, JobKey, JobRecord, JobState};
 
 impl Data {
@@ -17,16 +17,16 @@ impl Data {
     /// Adds a job or replaces it.
     pub(super) fn put_job(&mut self, job: Job) {
         let name = job.record.key.client_job_id.clone();
-        match self.job(&job.record.key).map(Job::place) {
+        match self.job(&job.record.key).map(Job::queue_key) {
             Some(before) => {
-                self.job_places.remove(&before);
+                self.job_queue.remove(&before);
                 if before.phase != Phase::Ended && job.phase() == Phase::Ended {
                     self.note_end(&job.record);
                 }
             }
-            None => self.job_list.insert(job.listed_at(), name.clone()),
+            None => self.job_list.insert(job.list_key(), name.clone()),
         }
-        self.job_places.insert(job.place(), ());
+        self.job_queue.insert(job.queue_key(), ());
         self.jobs.insert((job.record.key.account, name), job);
     }
 
@@ -42,32 +42,32 @@ impl Data {
 
     pub(super) fn remove_job(&mut self, job: &(AccountId, Arc<str>)) {
         if let Some(removed) = self.jobs.remove(job) {
-            self.job_places.remove(&removed.place());
-            self.job_list.remove(&removed.listed_at());
+            self.job_queue.remove(&removed.queue_key());
+            self.job_list.remove(&removed.list_key());
         }
     }
 
-    /// The first place of each account that has jobs in this phase.
-    pub(super) fn first_places(&self, phase: Phase) -> impl Iterator<Item = &Place> {
+    /// The first key of each account that has jobs in this phase.
+    pub(super) fn first_keys(&self, phase: Phase) -> impl Iterator<Item = &QueueKey> {
         let mut from =
-            Place { phase, account: AccountId(i64::MIN), at: Timestamp::MIN, name: "".into() };
+            QueueKey { phase, account: AccountId(i64::MIN), at: Timestamp::MIN, name: "".into() };
         iter::from_fn(move || {
-            let (first, ()) = self.job_places.range(from.clone()..).next()?;
+            let (first, ()) = self.job_queue.range(from.clone()..).next()?;
             from.account = AccountId(first.account.0 + 1);
             Some(first).filter(|first| first.phase == phase)
         })
     }
 
-    /// The places in this phase up to this time, of one account after the other.
-    pub(super) fn places_until(
+    /// The keys in this phase up to this time, of one account after the other.
+    pub(super) fn keys_until(
         &self,
         phase: Phase,
         until: Timestamp,
-    ) -> impl Iterator<Item = &Place> {
-        self.first_places(phase).flat_map(move |first| {
-            let places = self.job_places.range(first.clone()..).map(|(place, ())| place);
-            places.take_while(move |place| {
-                (place.phase, place.account) == (phase, first.account) && place.at <= until
+    ) -> impl Iterator<Item = &QueueKey> {
+        self.first_keys(phase).flat_map(move |first| {
+            let keys = self.job_queue.range(first.clone()..).map(|(key, ())| key);
+            keys.take_while(move |key| {
+                (key.phase, key.account) == (phase, first.account) && key.at <= until
             })
         })
     }

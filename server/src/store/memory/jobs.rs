@@ -118,7 +118,7 @@ impl JobStore for MemoryStore {
             };
             let start = match before {
                 None => Bound::Included((own, Reverse((Timestamp::MAX, [u8::MAX; 32])))),
-                Some(name) => Bound::Excluded(shown(name).ok_or(StoreError::NotFound)?.listed_at()),
+                Some(name) => Bound::Excluded(shown(name).ok_or(StoreError::NotFound)?.list_key()),
             };
             let names = data.job_list.range((start, Bound::Unbounded));
             let names = names.take_while(|((account, _), _)| *account == own);

@@ -1,4 +1,4 @@
-//! What keeps the steps of a store in memory, in their order.
+//! The journal, which makes the steps of a store in memory durable, in their order.
 
 use std::fmt::Debug;
 #[cfg(feature = "folder")]
@@ -20,36 +20,36 @@ use crate::store::{Result, StoreError};
 pub(in crate::store) struct Batch {
     pub(in crate::store) step: u64,
     pub(in crate::store) changes: Vec<Change>,
-    /// Is told when this and all earlier batches are kept, or that this one is not.
+    /// Gets `Ok` when this and all earlier batches are durable, and the error otherwise.
     pub(in crate::store) done: oneshot::Sender<Result<()>>,
 }
 
 pub(in crate::store) trait Journal: Debug + Send + Sync {
-    fn keep(&self, batch: Batch);
+    fn append(&self, batch: Batch);
 
-    /// The last step that is kept, as are all before it.
-    fn kept(&self) -> u64;
+    /// The last step that is durable, as are all before it.
+    fn last_durable(&self) -> u64;
 }
 
 /// Absent where there is nothing to wait for.
-pub(super) type Receipt = Option<oneshot::Receiver<Result<()>>>;
+pub(super) type Ack = Option<oneshot::Receiver<Result<()>>>;
 
-pub(super) async fn kept(receipt: Receipt) -> Result<()> {
-    let Some(receipt) = receipt else { return Ok(()) };
+pub(super) async fn until_durable(ack: Ack) -> Result<()> {
+    let Some(ack) = ack else { return Ok(()) };
     let lost = || Err(StoreError::OutcomeUnknown("the journal has ended".into()));
-    receipt.await.unwrap_or_else(|_| lost())
+    ack.await.unwrap_or_else(|_| lost())
 }
 
-/// Undoes the steps that a journal could not keep.
+/// Undoes the steps that a journal could not make durable.
 #[cfg(feature = "folder")]
 pub(in crate::store) struct Undo(Arc<RwLock<Data>>);
 
 #[cfg(feature = "folder")]
 impl Undo {
-    /// Undoes the steps after `kept`. No step is taken while `refuse` runs.
-    pub(in crate::store) fn after(&self, kept: u64, refuse: impl FnOnce()) {
+    /// Undoes the steps after `durable`. No step is taken while `refuse` runs.
+    pub(in crate::store) fn after(&self, durable: u64, refuse: impl FnOnce()) {
         let mut data = self.0.write();
-        data.undo_from(kept + 1);
+        data.undo_from(durable + 1);
         refuse();
     }
 }
@@ -61,7 +61,7 @@ impl MemoryStore {
         self.data.write().load(number, kind, text)
     }
 
-    /// Has its steps kept from now on, after all records are loaded.
+    /// Writes its steps to this journal from now on, after all records are loaded.
     pub(in crate::store) fn with_journal<J: Journal + 'static, E>(
         mut self,
         start: impl FnOnce(Undo) -> Result<J, E>,

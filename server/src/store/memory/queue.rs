@@ -8,7 +8,7 @@ use promptarium::PromptId;
 use tokio::time::sleep;
 
 use super::MemoryStore;
-use super::rows::{Job, Phase, Place, after};
+use super::rows::{Job, Phase, QueueKey, after};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, JobState, Lease, PromptImage, Release, Turn,
     output_prompt,
@@ -55,10 +55,10 @@ impl JobQueue for MemoryStore {
     async fn claim_job(&self, lease: Duration, turn: &Turn) -> Result<Option<Claim>> {
         self.step(|data| {
             let now = data.now();
-            let due = data.first_places(Phase::Queued).filter(|place| place.at <= now);
-            let due = due.filter(|place| !turn.except.contains(&place.account));
-            let next = due.min_by_key(|place| (place.account <= turn.after, place.account));
-            let job = next.and_then(|place| data.jobs.get(&place.job()));
+            let due = data.first_keys(Phase::Queued).filter(|key| key.at <= now);
+            let due = due.filter(|key| !turn.except.contains(&key.account));
+            let next = due.min_by_key(|key| (key.account <= turn.after, key.account));
+            let job = next.and_then(|key| data.jobs.get(&key.job()));
             let Some(mut job) = job.cloned() else { return Ok(None) };
             let overdue = between(job.due_at, now);
             if job.fence.is_some() {
@@ -78,10 +78,9 @@ impl JobQueue for MemoryStore {
     async fn fail_late_submissions(&self, limit: Duration, reason: &str) -> Result<Vec<JobKey>> {
         self.step(|data| {
             let now = data.now();
-            let mut late: Vec<_> =
-                data.places_until(Phase::Submitting, before(now, limit)).collect();
-            late.sort_by_key(|place| place.at);
-            let late = late.into_iter().take(JOBS_AT_ONCE).map(Place::job).collect::<Vec<_>>();
+            let mut late: Vec<_> = data.keys_until(Phase::Submitting, before(now, limit)).collect();
+            late.sort_by_key(|key| key.at);
+            let late = late.into_iter().take(JOBS_AT_ONCE).map(QueueKey::job).collect::<Vec<_>>();
             let failed = late.iter().filter_map(|job| {
                 let mut job = data.jobs.get(job)?.clone();
                 let key = job.record.key.clone();
@@ -96,8 +95,8 @@ impl JobQueue for MemoryStore {
 
     async fn delete_ended_jobs(&self, age: Duration) -> Result<usize> {
         self.step(|data| {
-            let old = data.places_until(Phase::Ended, before(data.now(), age));
-            let old: Vec<_> = old.take(JOBS_AT_ONCE).map(Place::job).collect();
+            let old = data.keys_until(Phase::Ended, before(data.now(), age));
+            let old: Vec<_> = old.take(JOBS_AT_ONCE).map(QueueKey::job).collect();
             old.iter().for_each(|job| data.remove_job(job));
             Ok(old.len())
         })
@@ -182,9 +181,9 @@ impl JobQueue for MemoryStore {
     async fn job_due(&self, at_most: Duration, except: &[AccountId]) {
         let wait = {
             let data = self.data.read();
-            let queued = data.first_places(Phase::Queued);
-            let queued = queued.filter(|place| !except.contains(&place.account));
-            let first = queued.map(|place| place.at).min();
+            let queued = data.first_keys(Phase::Queued);
+            let queued = queued.filter(|key| !except.contains(&key.account));
+            let first = queued.map(|key| key.at).min();
             first.map_or(at_most, |at| between(data.now(), at))
         };
         if !wait.is_zero() {

@@ -78,7 +78,7 @@ pub(super) struct Job {
 }
 
 /// Where a job is among those that its account has listed, newest first.
-pub(super) type ListPlace = (AccountId, Reverse<(Timestamp, [u8; 32])>);
+pub(super) type ListKey = (AccountId, Reverse<(Timestamp, [u8; 32])>);
 
 /// What is to be done with a job next: its submission, its work, and its deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -90,7 +90,7 @@ pub(super) enum Phase {
 
 /// Where a job is among all jobs: those of one phase and account in the order of their times.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct QueueKey {
     pub(super) phase: Phase,
     pub(super) account: AccountId,
     /// When it is due, and after its end, when that was.
@@ -98,7 +98,7 @@ pub(super) struct Place {
     pub(super) name: Arc<str>,
 }
 
-impl Place {
+impl QueueKey {
     pub(super) fn job(&self) -> (AccountId, Arc<str>) {
         (self.account, self.name.clone())
     }
@@ -117,13 +117,13 @@ impl Job {
         self.phase() == Phase::Submitting
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn queue_key(&self) -> QueueKey {
         let (phase, key) = (self.phase(), self.record.key.clone());
         let at = if phase == Phase::Ended { self.record.updated_at } else { self.due_at };
-        Place { phase, account: key.account, at, name: key.client_job_id }
+        QueueKey { phase, account: key.account, at, name: key.client_job_id }
     }
 
-    pub(super) fn listed_at(&self) -> ListPlace {
+    pub(super) fn list_key(&self) -> ListKey {
         let JobRecord { key, created_at, .. } = &self.record;
         (key.account, Reverse((*created_at, JobKey::name_digest(&key.client_job_id))))
     }

@@ -156,8 +156,8 @@ where
     }
 
     fn undo_from(&mut self, step: u64) {
-        let kept = self.undo.partition_point(|(of, ..)| *of < step);
-        for (_, key, before) in self.undo.drain(kept..).rev() {
+        let first = self.undo.partition_point(|(of, ..)| *of < step);
+        for (_, key, before) in self.undo.drain(first..).rev() {
             match before {
                 Some(row) => self.rows.insert(key, row),
                 None => self.rows.remove(&key),

@@ -83,18 +83,18 @@ impl Data {
     }
 
     fn check_jobs(&self) {
-        let mut places: BTreeSet<_> = self.job_places.iter().map(|(place, ())| place).collect();
+        let mut queue: BTreeSet<_> = self.job_queue.iter().map(|(key, ())| key).collect();
         let mut list: BTreeMap<_, _> = self.job_list.iter().collect();
         for ((account, name), job) in self.jobs.iter() {
             let key = JobKey { account: *account, client_job_id: name.clone() };
             assert_eq!(job.record.key, key);
-            assert!(places.remove(&job.place()), "a job has no place");
-            assert_eq!(list.remove(&job.listed_at()), Some(name));
+            assert!(queue.remove(&job.queue_key()), "a job is not in the queue");
+            assert_eq!(list.remove(&job.list_key()), Some(name));
             let has_ended = job.phase() == Phase::Ended;
             assert!(!(has_ended && job.fence.is_some()), "a job that has ended has a lease");
             assert!(job.record.updated_at >= job.record.created_at);
         }
-        assert!(places.is_empty() && list.is_empty(), "the place of a job that does not exist");
+        assert!(queue.is_empty() && list.is_empty(), "a key of a job that does not exist");
     }
 }
 

@@ -27,17 +27,17 @@ use crate::store::{Result, StoreError};
 struct WebhookTables {
     /// With the number of their last change.
     webhooks: Table<AccountId, (i64, Webhooks)>,
-    deliveries: Table<Place, Delivery>,
+    deliveries: Table<DeliveryKey, Delivery>,
     /// Those that wait, by when a worker may claim them, with their time and the fence of a lease.
-    due: Table<Due, (Timestamp, Option<u128>)>,
+    due: Table<DueKey, (Timestamp, Option<u128>)>,
     changed: Arc<Notify>,
 }
 
 /// Deliveries of a webhook are listed newest first.
-type Place = (AccountId, WebhookId, Reverse<(Timestamp, DeliveryId)>);
-type Due = (AccountId, WebhookId, Timestamp, DeliveryId);
+type DeliveryKey = (AccountId, WebhookId, Reverse<(Timestamp, DeliveryId)>);
+type DueKey = (AccountId, WebhookId, Timestamp, DeliveryId);
 
-fn place(of: &Delivery) -> Place {
+fn delivery_key(of: &Delivery) -> DeliveryKey {
     (of.account, of.webhook, Reverse((of.created_at, of.id)))
 }
 
@@ -53,7 +53,7 @@ impl Extension for WebhookTables {
             JobState::Completed(..) => WebhookEventType::GenerationCompleted,
             _ => WebhookEventType::GenerationFailed,
         };
-        for webhook in webhooks.told(&event).collect::<Vec<_>>() {
+        for webhook in webhooks.subscribed(&event).collect::<Vec<_>>() {
             let (client_job_id, attempts, last_attempt) = (job.key.client_job_id.clone(), 0, None);
             let (event, images) = (event.clone(), images.clone());
             let details = DeliveryDetails { client_job_id, event, images, attempts, last_attempt };
@@ -71,11 +71,19 @@ impl Extension for WebhookTables {
     }
 }
 
+fn absent() -> StoreError {
+    StoreError::Internal("the store has no webhooks".into())
+}
+
 impl WebhookTables {
-    fn of(data: &mut Data) -> Result<&mut Self> {
+    fn of(data: &Data) -> Result<&Self> {
+        let extension = data.extension.as_deref().map(|extension| extension as &dyn Any);
+        extension.and_then(|any| any.downcast_ref()).ok_or_else(absent)
+    }
+
+    fn of_mut(data: &mut Data) -> Result<&mut Self> {
         let extension = data.extension.as_deref_mut().map(|extension| extension as &mut dyn Any);
-        let found = extension.and_then(|any| any.downcast_mut());
-        found.ok_or_else(|| StoreError::Internal("the store has no webhooks".into()))
+        extension.and_then(|any| any.downcast_mut()).ok_or_else(absent)
     }
 
     fn of_webhook(&self, account: AccountId, id: WebhookId) -> impl Iterator<Item = &Delivery> {
@@ -89,7 +97,7 @@ impl WebhookTables {
         &self,
         (account, id): (AccountId, WebhookId),
         from: Timestamp,
-    ) -> impl DoubleEndedIterator<Item = (Due, Option<u128>)> {
+    ) -> impl DoubleEndedIterator<Item = (DueKey, Option<u128>)> {
         let ends = (account, id, from, [0; 16])..=(account, id, Timestamp::MAX, [u8::MAX; 16]);
         self.due.range(ends).map(|(due, (_, fence))| (*due, *fence))
     }
@@ -100,7 +108,7 @@ impl WebhookTables {
         if let Some(at) = due_at {
             self.due.insert((account, webhook, at, id), (created_at, None));
         }
-        self.deliveries.insert(place(&delivery), delivery);
+        self.deliveries.insert(delivery_key(&delivery), delivery);
     }
 
     fn all(&self) -> impl Iterator<Item = (AccountId, WebhookId)> {
@@ -109,7 +117,7 @@ impl WebhookTables {
     }
 
     /// What has been due longest of the webhook whose turn it is.
-    fn next(&self, now: Timestamp, turn: &Turn) -> Option<Due> {
+    fn next(&self, now: Timestamp, turn: &Turn) -> Option<DueKey> {
         let due = self.all().filter(|(account, _)| !turn.except.contains(account));
         let due = due.filter_map(|of| {
             let (first, _) = self.waiting(of, Timestamp::MIN).next()?;
@@ -139,7 +147,7 @@ impl MemoryStore {
     ) -> Result<T> {
         self.step(|data| {
             let now = data.now();
-            step(WebhookTables::of(data)?, now)
+            step(WebhookTables::of_mut(data)?, now)
         })
         .await
     }
@@ -148,8 +156,8 @@ impl MemoryStore {
 #[async_trait]
 impl WebhookStore for MemoryStore {
     async fn webhooks(&self, account: AccountId) -> Result<(i64, Webhooks)> {
-        let found = |tables: &mut WebhookTables, _| Ok(tables.webhooks.get(&account).cloned());
-        Ok(self.of_webhooks(found).await?.unwrap_or_default())
+        let found = |data: &Data| Ok(WebhookTables::of(data)?.webhooks.get(&account).cloned());
+        Ok(self.look(found).await?.unwrap_or_default())
     }
 
     async fn put_webhooks(&self, account: AccountId, change: i64, new: &Webhooks) -> Result<bool> {
@@ -164,11 +172,10 @@ impl WebhookStore for MemoryStore {
     }
 
     async fn all_webhooks(&self) -> Result<Vec<(String, AccountId, Webhooks)>> {
-        self.step(|data| {
-            let all = WebhookTables::of(data)?.webhooks.iter().map(|(id, of)| (*id, of.1.clone()));
-            let all: Vec<_> = all.collect();
-            let name = |id| data.accounts.get(&id).map(|account| account.name.to_string());
-            Ok(all.into_iter().filter_map(|(id, of)| Some((name(id)?, id, of))).collect())
+        self.look(|data| {
+            let all = WebhookTables::of(data)?.webhooks.iter();
+            let name = |id| data.accounts.get(id).map(|account| account.name.to_string());
+            Ok(all.filter_map(|(id, (_, of))| Some((name(id)?, *id, of.clone()))).collect())
         })
         .await
     }
@@ -180,8 +187,8 @@ impl WebhookStore for MemoryStore {
         before: Option<DeliveryId>,
         limit: usize,
     ) -> Result<Vec<Delivery>> {
-        self.of_webhooks(|tables, _| {
-            let mut all = tables.of_webhook(account, webhook);
+        self.look(|data| {
+            let mut all = WebhookTables::of(data)?.of_webhook(account, webhook);
             if before.is_some() {
                 all.find(|one| Some(one.id) == before);
             }
@@ -217,7 +224,7 @@ impl WebhookStore for MemoryStore {
     async fn claim_delivery(&self, lease: Duration, turn: &Turn) -> Result<Option<DeliveryClaim>> {
         self.step(|data| {
             let (now, fence) = (data.now(), rand::random());
-            let tables = WebhookTables::of(data)?;
+            let tables = WebhookTables::of_mut(data)?;
             let Some(due) = tables.next(now, turn) else { return Ok(None) };
             let (created_at, _) = tables.due.remove(&due).ok_or(StoreError::NotFound)?;
             let (account, webhook, _, id) = due;
@@ -238,7 +245,7 @@ impl WebhookStore for MemoryStore {
     async fn end_claim(&self, claim: &DeliveryClaim) -> Result<()> {
         self.of_webhooks(|tables, _| {
             let Delivery { account, webhook, .. } = claim.delivery;
-            let is_held = |(_, fence): &(Due, Option<u128>)| *fence == Some(claim.fence);
+            let is_held = |(_, fence): &(DueKey, Option<u128>)| *fence == Some(claim.fence);
             let held = tables.waiting((account, webhook), Timestamp::MIN).rev().find(is_held);
             let (due, _) = held.ok_or(StoreError::LeaseLost)?;
             tables.due.remove(&due);
@@ -250,7 +257,8 @@ impl WebhookStore for MemoryStore {
     }
 
     async fn delivery_due(&self, at_most: Duration) {
-        let next = |tables: &mut WebhookTables, now| {
+        let next = |data: &Data| {
+            let (tables, now) = (WebhookTables::of(data)?, data.now());
             // What is due now waits for one that is claimed.
             let later = after(now, Duration::from_micros(1));
             let next = tables.all().filter_map(|of| tables.waiting(of, later).next());
@@ -258,7 +266,7 @@ impl WebhookStore for MemoryStore {
             let wait = next.and_then(|at| at.duration_since(now).try_into().ok());
             Ok((wait.unwrap_or(at_most).min(at_most), tables.changed.clone()))
         };
-        if let Ok((wait, changed)) = self.of_webhooks(next).await {
+        if let Ok((wait, changed)) = self.look(next).await {
             let _ = timeout(wait, changed.notified()).await;
         }
     }
@@ -266,9 +274,9 @@ impl WebhookStore for MemoryStore {
     async fn delete_old_deliveries(&self, age: Duration) -> Result<usize> {
         self.of_webhooks(|tables, now| {
             let until = before(now, age);
-            let old = tables.deliveries.iter().filter(|(place, _)| place.2.0.0 <= until);
-            let old: Vec<_> = old.take(JOBS_AT_ONCE).map(|(place, _)| *place).collect();
-            old.iter().for_each(|place| drop(tables.deliveries.remove(place)));
+            let old = tables.deliveries.iter().filter(|(key, _)| key.2.0.0 <= until);
+            let old: Vec<_> = old.take(JOBS_AT_ONCE).map(|(key, _)| *key).collect();
+            old.iter().for_each(|key| drop(tables.deliveries.remove(key)));
             tables.due.remove_where(|_, (created_at, _)| *created_at <= until);
             Ok(old.len())
         })

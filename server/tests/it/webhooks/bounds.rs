@@ -14,7 +14,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 #[tokio::test]
 async fn status_410_disables_a_webhook() {
     for backend in backends().await {
-        let receiver = Receiver::start(|_| Answer::Status(410)).await;
+        let receiver = Receiver::start(|_| Answer::Status(410));
         let server = backend.start(SHORT).await;
         let client = alice(&server);
         let (id, _) = create(&client, receiver.url("/")).await;
@@ -33,7 +33,7 @@ async fn status_410_disables_a_webhook() {
 #[tokio::test]
 async fn a_webhook_that_fails_for_five_days_is_disabled() {
     for backend in backends().await {
-        let receiver = Receiver::start(|_| Answer::Status(500)).await;
+        let receiver = Receiver::start(|_| Answer::Status(500));
         let clock = ManualClock::new("2026-03-01T00:00:00Z".parse().unwrap());
         let builder = backend.builder().clock(Clock::Manual(clock.clone()));
         let server = builder.webhook_delays([Duration::ZERO]).start().await.unwrap();
@@ -70,8 +70,7 @@ async fn retry_after_is_respected_if_it_is_longer_than_the_schedule() {
         let receiver = Receiver::start(|number| match number {
             0 => Answer::With(503, "retry-after", "2".to_owned()),
             _ => Answer::Status(200),
-        })
-        .await;
+        });
         let server = backend.start(SHORT).await;
         let client = alice(&server);
         create(&client, receiver.url("/")).await;
@@ -85,7 +84,7 @@ async fn retry_after_is_respected_if_it_is_longer_than_the_schedule() {
 #[tokio::test]
 async fn an_endless_response_counts_by_its_status_and_is_kept_in_part() {
     for backend in backends().await {
-        let receiver = Receiver::start(|_| Answer::Endless).await;
+        let receiver = Receiver::start(|_| Answer::Endless);
         let server = backend.start(SHORT).await;
         let client = alice(&server);
         let (id, _) = create(&client, receiver.url("/")).await;
@@ -98,7 +97,7 @@ async fn an_endless_response_counts_by_its_status_and_is_kept_in_part() {
 }
 
 async fn assert_at_most_four_at_once(backend: &Backend, servers: usize) {
-    let receiver = Receiver::start(|_| Answer::After(Duration::from_millis(50))).await;
+    let receiver = Receiver::start(|_| Answer::After(Duration::from_millis(50)));
     let mut all = Vec::new();
     for _ in 0..servers {
         all.push(backend.start(SHORT).await);
@@ -125,7 +124,7 @@ async fn one_webhook_has_four_deliveries_at_once_of_all_servers_together() {
 /// With a program, as an embedded server allows private addresses.
 #[tokio::test]
 async fn private_addresses_are_called_only_if_they_are_allowed() {
-    let receiver = Receiver::start(|_| Answer::Status(200)).await;
+    let receiver = Receiver::start(|_| Answer::Status(200));
     for (flags, allowed) in [("", false), ("--allow-private-webhooks", true)] {
         let database = promptarium_server::test_support::ScratchDatabase::create().await.unwrap();
         let server = Running::on(&database.url(), flags).await;

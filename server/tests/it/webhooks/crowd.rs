@@ -28,10 +28,8 @@ async fn median(client: &Client, receiver: &Receiver, name: &str) -> Duration {
 #[tokio::test]
 async fn hanging_receivers_delay_neither_jobs_nor_events_of_others() {
     for backend in backends().await {
-        let (hanging, good) = (
-            Receiver::start(|_| Answer::Never).await,
-            Receiver::start(|_| Answer::Status(200)).await,
-        );
+        let (hanging, good) =
+            (Receiver::start(|_| Answer::Never), Receiver::start(|_| Answer::Status(200)));
         let server = backend.start(SHORT).await;
         let (alice, bob) = (alice(&server), client_of(&server, "promptarium_live_b1_s3cret"));
         create(&bob, good.url("/")).await;
@@ -60,8 +58,8 @@ async fn hanging_receivers_delay_neither_jobs_nor_events_of_others() {
 async fn ten_thousand_deliveries_of_one_account_let_those_of_another_arrive_in_two_seconds() {
     for backend in backends().await {
         let (slow, good) = (
-            Receiver::start(|_| Answer::After(Duration::from_millis(20))).await,
-            Receiver::start(|_| Answer::Status(200)).await,
+            Receiver::start(|_| Answer::After(Duration::from_millis(20))),
+            Receiver::start(|_| Answer::Status(200)),
         );
         let server = backend.start(SHORT).await;
         let (alice, bob) = (alice(&server), client_of(&server, "promptarium_live_b1_s3cret"));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use promptarium::Client;
+use promptarium::{Client, WebhookDelivery, WebhookId};
 use promptarium_server::test_support::ScratchDatabase;
 use promptarium_server::{Clock, ManualClock};
 use tokio::time::sleep;
@@ -25,8 +25,7 @@ async fn a_receiver_that_was_down_for_three_days_gets_the_event_then() {
             Receiver::start(move |_| match is_down.load(std::sync::atomic::Ordering::SeqCst) {
                 true => Answer::Reset,
                 false => Answer::Status(200),
-            })
-            .await;
+            });
         let clock = ManualClock::new("2026-03-01T00:00:00Z".parse().unwrap());
         let builder = backend.builder().clock(Clock::Manual(clock.clone()));
         let server =
@@ -39,14 +38,13 @@ async fn a_receiver_that_was_down_for_three_days_gets_the_event_then() {
         assert!(ended.unwrap_err().is_job_failed());
         clock.advance(Duration::from_millis(1));
         let mut elapsed = Duration::ZERO;
-        #[allow(clippy::needless_range_loop, reason = "the number is that of the attempt")]
-        for attempt in 1..SECONDS.len() {
+        for (attempt, seconds) in SECONDS.into_iter().enumerate().skip(1) {
             receiver.wait_for(attempt).await;
             let deliveries = async || client.webhooks().deliveries(id, None).await.unwrap().items;
             let is_noted = async || deliveries().await[0].attempts == attempt as u64;
             wait_until(TIMEOUT, is_noted).await.expect("the attempt is recorded");
             // The jitter adds a fifth at most.
-            let delay = Duration::from_secs(SECONDS[attempt]);
+            let delay = Duration::from_secs(seconds);
             let next = deliveries().await[0].next_attempt_at.unwrap();
             let wait = next.duration_since(clock_now(&clock)).unsigned_abs();
             assert!((delay..=delay.mul_f64(1.2)).contains(&wait), "{attempt}: {wait:?}");
@@ -71,10 +69,9 @@ fn clock_now(clock: &ManualClock) -> promptarium::Timestamp {
 /// Two replicas, one of which is killed and started again while 200 jobs end, and a receiver that
 /// fails 3 of 10 requests.
 #[tokio::test]
-#[allow(clippy::too_many_lines, reason = "one experiment, told in its order")]
 async fn after_a_kill_and_a_rolling_restart_every_event_has_arrived_and_none_is_invented() {
     let receiver =
-        Receiver::start(|number| Answer::Status(if number % 10 < 3 { 500 } else { 200 })).await;
+        Receiver::start(|number| Answer::Status(if number % 10 < 3 { 500 } else { 200 }));
     let database = ScratchDatabase::create().await.unwrap();
     let key = "promptarium_live_a1_s3cret";
     let flags = format!(
@@ -89,15 +86,7 @@ async fn after_a_kill_and_a_rolling_restart_every_event_has_arrived_and_none_is_
         |server: &Server| Client::new(format!("http://{}/api/v1", server.address), key).unwrap();
     let client = at(&one);
     let (id, secret) = create(&client, receiver.url("/")).await;
-    for job in 0..200 {
-        let model = if job % 4 == 0 { "local/fail" } else { "local/plasma" };
-        generate(&client, model, &format!("job-{job}")).await;
-        match job {
-            60 => two.kill().await,
-            90 => two.start_again().await,
-            _ => {}
-        }
-    }
+    generate_during_a_kill(&client, &mut two).await;
     // The rolling restart: the new one serves before the old one stops.
     let three = Server::start(folder.path().join("three"), &flags).await;
     let mut one = one;
@@ -112,23 +101,12 @@ async fn after_a_kill_and_a_rolling_restart_every_event_has_arrived_and_none_is_
         ended == 200
     };
     wait_until(2 * TIMEOUT, ends).await.expect("all jobs end");
-    let pending = async || {
-        let mut all = Vec::new();
-        let mut cursor = None;
-        loop {
-            let page = client.webhooks().deliveries(id, cursor.as_ref()).await.unwrap();
-            cursor = page.next_cursor.clone();
-            all.extend(page.items);
-            if cursor.is_none() {
-                return all;
-            }
-        }
-    };
-    let settled = async || pending().await.iter().all(|one| one.status != "pending");
+    let settled =
+        async || all_deliveries(&client, id).await.iter().all(|one| one.status != "pending");
     wait_until(2 * TIMEOUT, settled).await.expect("all deliveries end");
     sleep(Duration::from_millis(500)).await;
 
-    let deliveries = pending().await;
+    let deliveries = all_deliveries(&client, id).await;
     let known: BTreeMap<_, _> = deliveries.iter().map(|one| (one.id.as_str(), one)).collect();
     let all = receiver.all();
     let mut accepted = BTreeMap::<&str, usize>::new();
@@ -150,4 +128,29 @@ async fn after_a_kill_and_a_rolling_restart_every_event_has_arrived_and_none_is_
     );
     // Only what the killed server was delivering: at most four at once.
     assert!(repeated <= 4, "{repeated}");
+}
+
+/// Queues 200 jobs; the other server is killed and started again meanwhile.
+async fn generate_during_a_kill(client: &Client, other: &mut Server) {
+    for job in 0..200 {
+        let model = if job % 4 == 0 { "local/fail" } else { "local/plasma" };
+        generate(client, model, &format!("job-{job}")).await;
+        match job {
+            60 => other.kill().await,
+            90 => other.start_again().await,
+            _ => {}
+        }
+    }
+}
+
+async fn all_deliveries(client: &Client, id: WebhookId) -> Vec<WebhookDelivery> {
+    let (mut all, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = client.webhooks().deliveries(id, cursor.as_ref()).await.unwrap();
+        cursor = page.next_cursor.clone();
+        all.extend(page.items);
+        if cursor.is_none() {
+            return all;
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::support::receiver::{Answer, Receiver};
 #[tokio::test]
 async fn a_webhook_is_created_tested_disabled_and_deleted_in_the_dashboard() {
     for backend in backends().await {
-        let receiver = Receiver::start(|_| Answer::Status(202)).await;
+        let receiver = Receiver::start(|_| Answer::Status(202));
         let browser = Browser::on(backend.start(SHORT).await).await;
         assert_has(&browser.page("/webhooks").await, &["New webhook"]);
         let refused = browser.refused("/webhooks", &[("url", "ftp://a.example/")]).await;

@@ -69,14 +69,14 @@ impl Hook {
 }
 
 /// Skips where the target cannot reach a receiver on this machine.
-async fn receiver(
+fn receiver(
     case: &Case,
     answer: impl Fn(usize) -> Answer + Send + Sync + 'static,
 ) -> Result<Receiver> {
     let host = case.target().config().base_url.host_str().unwrap_or_default().to_owned();
     let is_here = matches!(&*host, "127.0.0.1" | "localhost" | "[::1]");
     skip_unless(is_here, "the target may not reach a receiver on this machine")?;
-    Ok(Receiver::start(answer).await)
+    Ok(Receiver::start(answer))
 }
 
 async fn generate(wire: &Wire, case: &Case, name: &str) -> Result<String> {
@@ -211,7 +211,7 @@ async fn methods(case: Case) -> Result {
 
 async fn delivered(case: Case) -> Result {
     let failing = |number| Answer::Status(if number == 0 { 500 } else { 200 });
-    let receiver = receiver(&case, failing).await?;
+    let receiver = receiver(&case, failing)?;
     let hook = Hook::make(case.wire(), json!({ "url": receiver.url("/") })).await?;
     let job = generate(&hook.wire, &case, "told").await?;
     let ended = hook.settled(&case).await?;
@@ -232,7 +232,7 @@ async fn delivered(case: Case) -> Result {
 }
 
 async fn events(case: Case) -> Result {
-    let receiver = receiver(&case, |_| Answer::Status(200)).await?;
+    let receiver = receiver(&case, |_| Answer::Status(200))?;
     let make = |wire: Wire, path: &str, event: &str| {
         Hook::make(wire, json!({ "url": receiver.url(path), "events": [event] }))
     };
@@ -255,7 +255,7 @@ async fn events(case: Case) -> Result {
 }
 
 async fn rotated(case: Case) -> Result {
-    let receiver = receiver(&case, |_| Answer::Status(202)).await?;
+    let receiver = receiver(&case, |_| Answer::Status(202))?;
     let hook = Hook::make(case.wire(), json!({ "url": receiver.url("/") })).await?;
     let answer = hook.wire.post_empty(&hook.path("/rotate-secret")).await?;
     let renewed = answer.status(200)?.string("/data/secret")?;

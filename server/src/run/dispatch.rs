@@ -1,4 +1,4 @@
-//! Where a command is carried out: by the running server of a folder, or here.
+//! Runs a command: in the running server of a folder, through its socket, or in this process.
 
 use std::io;
 use std::path::Path;
@@ -37,7 +37,7 @@ pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCo
                 document.lock().push_str(&part);
                 Ok(())
             };
-            reach(config, AdminCommand::Account(command), String::new(), emit).await?;
+            dispatch(config, AdminCommand::Account(command), String::new(), emit).await?;
             archive::write(config, &document.into_inner(), &file).await?
         }
         command => {
@@ -50,7 +50,7 @@ pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCo
             let emit = async |part: String| {
                 Ok(print(&part).map_err(|error| format!("cannot write to stdout: {error}"))?)
             };
-            reach(config, command, input, emit).await?
+            dispatch(config, command, input, emit).await?
         }
     };
     let result = if config.settings.json { format!("{json}\n") } else { text };
@@ -62,7 +62,7 @@ pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCo
 }
 
 /// Has the running server of the folder carry out a command, or does it here.
-async fn reach(
+async fn dispatch(
     config: &Config,
     command: AdminCommand,
     input: String,
