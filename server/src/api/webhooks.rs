@@ -18,7 +18,6 @@ use crate::domain::webhook::{Attempt, Delivery, DeliveryId, Webhook, WebhookPatc
 use crate::domain::{AccountId, BASE_PATH, Caller};
 use crate::http::auth::Access;
 use crate::http::error::ApiError;
-use crate::http::json::{WriteJson, write_value};
 use crate::http::response;
 use crate::http::validate::{
     Field, FieldError, FieldErrors, Form, absolute_url, integer, list as list_of, one_of,
@@ -183,12 +182,6 @@ fn delivery_view(delivery: &Delivery) -> Value {
         "nextAttemptAt": delivery.due_at.map(Time),
         "createdAt": Time(delivery.created_at),
     })
-}
-
-impl WriteJson for Value {
-    fn write_json(&self, json: &mut Vec<u8>) {
-        write_value(json, self);
-    }
 }
 
 async fn list(api: &Api, caller: &Caller, _: Request<'_>) -> HandlerResult {

@@ -20,6 +20,12 @@ impl<T: WriteJson> WriteJson for [T] {
     }
 }
 
+impl WriteJson for serde_json::Value {
+    fn write_json(&self, json: &mut Vec<u8>) {
+        write_value(json, self);
+    }
+}
+
 /// An object, to which fields are appended. Their names have nothing to escape.
 pub(crate) struct Object<'a>(&'a mut Vec<u8>);
 
