@@ -37,13 +37,12 @@ pub use {bytes, http, reqwest};
 #[cfg(feature = "client")]
 pub use {
     client::{Client, ClientBuilder},
-    error::{Error, ErrorKind},
+    error::{Error, ErrorKind, Outcome},
     pages::{Items, Pages},
     resources::assets::{Asset, AssetStream, DownloadProgress},
     resources::generations::{FinishedGeneration, GenerationRef, Watch},
     resources::uploads::{UploadProgress, UploadSource, UploadedImage},
     response::{RawResponse, WithMeta},
-    send::outcome::Outcome,
     send::policy::{RetryBudget, RetryPolicy},
     send::throttle::Pressure,
 };

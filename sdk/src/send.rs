@@ -4,12 +4,10 @@ pub(crate) mod config;
 pub(crate) mod decode;
 pub(crate) mod evidence;
 pub(crate) mod incoming;
-pub(crate) mod outcome;
 pub(crate) mod policy;
 pub(crate) mod reply;
 pub(crate) mod request;
 pub(crate) mod retry;
-pub(crate) mod retry_after;
 pub(crate) mod throttle;
 pub(crate) mod timeout;
 pub(crate) mod trace;
@@ -21,13 +19,12 @@ use url::Url;
 
 use self::config::{CallOptions, Config, Credentials};
 use self::incoming::{Incoming, check_call};
-use self::outcome::AttemptFailure;
 use self::reply::Reply;
 use self::request::Request;
 use self::retry::Attempts;
 use self::timeout::{Limits, Running, until};
 use self::trace::Span;
-use crate::error::Error;
+use crate::error::{AttemptFailure, Error};
 use crate::transport::Body;
 
 impl Config {

@@ -30,9 +30,10 @@ use url::Url;
 
 pub use body::Body;
 pub(crate) use default_client::DefaultClient;
-pub use failure::Failure;
-pub(crate) use failure::FailureKind;
+use failure::of_reqwest;
 
+pub use crate::error::Failure;
+use crate::error::FailureKind;
 use crate::model::without_credentials;
 
 /// Sends one request and returns its response.
@@ -78,7 +79,7 @@ impl Transport for reqwest::Client {
         Box::pin(async move {
             let url = Url::parse(&head.uri.to_string()).map_err(Failure::exchanging)?;
             let response = execute(&client, head.method, &url, head.headers, body).await;
-            response.map_err(Failure::of_reqwest)
+            response.map_err(of_reqwest)
         })
     }
 }
@@ -117,7 +118,7 @@ impl HttpClient {
                 return transport.send(request).await;
             }
         };
-        execute(&client, method, &to, headers, body).await.map_err(Failure::of_reqwest)
+        execute(&client, method, &to, headers, body).await.map_err(of_reqwest)
     }
 }
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 
 use super::Client;
-use crate::error::Error;
+use crate::error::{Error, TimeLimit};
 use crate::macros::debug;
 use crate::send::config::{self, Config, Credentials};
 use crate::send::policy::{RetryBudget, RetryPolicy};
-use crate::send::timeout::{Limits, TimeLimit};
+use crate::send::timeout::Limits;
 use crate::transport::{DefaultClient, HttpClient, Transport};
 
 /// Settings of a [`Client`].

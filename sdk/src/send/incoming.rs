@@ -10,9 +10,8 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::reply::{Reply, request_id};
-use super::request::Route;
 use super::timeout::Running;
-use crate::error::Error;
+use crate::error::{Error, Route};
 use crate::transport::{Body, FinalUrl};
 
 const ERROR_BYTES_MAX: usize = 256 * 1024;

@@ -9,11 +9,8 @@ use serde::Deserialize;
 use url::Url;
 
 use super::config::Config;
-use super::outcome::History;
-use super::request::Route;
-use super::retry_after::RetryAfter;
 use super::trace::Span;
-use crate::error::{Error, ErrorBody, ErrorKind, Excerpt, Problem};
+use crate::error::{Error, ErrorBody, ErrorKind, Excerpt, History, Problem, RetryAfter, Route};
 use crate::model::{JobId, parse};
 
 /// The end of the base URL of every deployment.

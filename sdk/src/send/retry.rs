@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::outcome::{AttemptFailure, History, Idempotency, Outcome};
 use super::policy::{Backoff, RetryBudget, RetryPolicy};
-use super::retry_after::RetryAfter;
+use crate::error::{AttemptFailure, History, Idempotency, Outcome, RetryAfter};
 
 pub(crate) struct Attempts {
     policy: RetryPolicy,

@@ -8,7 +8,8 @@ use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Collected};
 
-use super::Failure;
+use super::failure::of_reqwest;
+use crate::error::Failure;
 use crate::macros::debug;
 
 /// The body of a request or a response.
@@ -73,7 +74,7 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
         match &mut self.0 {
-            Kind::Reqwest(body) => Pin::new(body).poll_frame(cx).map_err(Failure::of_reqwest),
+            Kind::Reqwest(body) => Pin::new(body).poll_frame(cx).map_err(of_reqwest),
             Kind::Other(body) => Pin::new(body).poll_frame(cx),
         }
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::runtime::{Handle, Id};
 use url::{Host, Url};
 
-use super::{Failure, tls};
-use crate::error::Error;
+use super::tls;
+use crate::error::{Error, Failure};
 
 /// Shorter than the keep-alive of usual servers (Node.js: 5 seconds). A request that is sent while
 /// the server closes its connection fails, and one that is not idempotent is not retried.

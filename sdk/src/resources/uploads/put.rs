@@ -15,12 +15,11 @@ use url::Url;
 
 use super::source::Opened;
 use crate::call::Context;
-use crate::error::Error;
+use crate::error::{Error, Route};
 use crate::model::UploadSlot;
 use crate::send::config::bearer;
 use crate::send::incoming::{Incoming, check_asset};
 use crate::send::reply::{repeats, repeats_query};
-use crate::send::request::Route;
 use crate::send::timeout::Running;
 use crate::transport::{Body, Failure};
 
