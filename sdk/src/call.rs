@@ -10,7 +10,6 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::runtime::Handle;
 
 use crate::client::Client;
 use crate::error::Error;
@@ -229,7 +228,8 @@ impl<T: 'static> Call<T> {
 pub(crate) async fn in_runtime<T>(
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    Handle::try_current().map_err(|_| {
+    #[cfg(not(target_arch = "wasm32"))]
+    tokio::runtime::Handle::try_current().map_err(|_| {
         Error::config(
             "no Tokio runtime is running; await the call inside one, or use the feature `blocking`",
         )

@@ -14,7 +14,6 @@ pub(crate) mod trace;
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method};
-use tokio::time::Instant;
 use url::Url;
 
 use self::config::{CallOptions, Config, Credentials};
@@ -25,6 +24,7 @@ use self::retry::Attempts;
 use self::timeout::{Limits, Running, until};
 use self::trace::Span;
 use crate::error::{AttemptFailure, Error};
+use crate::time::{Instant, sleep};
 use crate::transport::Body;
 
 impl Config {
@@ -81,7 +81,7 @@ impl Config {
             };
             let Some(delay) = attempts.next(failure, retry_after, sending.end) else { break };
             span.again(attempts.history.attempts + 1, delay, status);
-            tokio::time::sleep(delay).await;
+            sleep(delay).await;
         }
         let (history, job) = (attempts.history, request.job.clone());
         match last.unwrap_or_else(|| Err(sending.no_turn())) {

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
-
 use super::Context;
 use crate::error::{Error, Outcome};
 use crate::send::evidence::{Evidence, is_absent};
@@ -11,6 +9,7 @@ use crate::send::policy::Backoff;
 use crate::send::reply::Reply;
 use crate::send::request::Request;
 use crate::send::timeout::until;
+use crate::time::{Instant, sleep};
 
 const FIRST_QUESTION: Duration = Duration::from_millis(200);
 

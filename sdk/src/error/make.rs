@@ -40,6 +40,7 @@ impl Error {
     }
 
     /// Something that the client needs cannot be set up.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn set_up(what: &str, source: impl Into<Cause>) -> Self {
         let source = source.into();
         Self::config(format!("cannot set up the {what}: {}", root(&*source))).because(source)

@@ -1,6 +1,7 @@
 //! Uploads in two steps: a slot from the service, then the bytes to the storage, and both again where
 //! that helps.
 
+mod file;
 mod image_type;
 mod put;
 mod source;
@@ -11,7 +12,6 @@ use futures_core::future::BoxFuture;
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::time::{Instant, sleep};
 
 use super::Uploads;
 use crate::call::{Call, Context, Run, in_runtime};
@@ -24,6 +24,7 @@ use crate::send::request::Request;
 use crate::send::retry::Attempts;
 use crate::send::timeout::until;
 use crate::send::trace::Span;
+use crate::time::{Instant, sleep};
 use image_type::{content_type, type_of_name};
 use source::Opened;
 pub use source::UploadSource;

@@ -11,7 +11,6 @@ use http::header::{
     AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
-use tokio::time::Instant;
 use url::Url;
 
 use super::policy::{RetryBudget, RetryPolicy};
@@ -19,6 +18,7 @@ use super::request::Request;
 use super::throttle::Throttle;
 use super::timeout::Limits;
 use crate::error::{Cause, Error, Idempotency, TimeLimit};
+use crate::time::Instant;
 use crate::transport::HttpClient;
 
 /// The settings of a client, and what its clones share.

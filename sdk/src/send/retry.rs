@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::policy::{Backoff, RetryBudget, RetryPolicy};
 use crate::error::{AttemptFailure, History, Idempotency, Outcome, RetryAfter};
+use crate::time::Instant;
 
 pub(crate) struct Attempts {
     policy: RetryPolicy,

@@ -5,10 +5,8 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::time::error::Elapsed;
-use tokio::time::{Instant, timeout_at};
-
 use crate::error::{TimeLimit, TimedOut};
+use crate::time::{Elapsed, Instant, timeout_at};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {

@@ -9,7 +9,7 @@ pub(super) fn of_reqwest(error: reqwest::Error) -> Failure {
     let is_timeout = error.is_timeout();
     let kind = if error.is_builder() {
         FailureKind::InvalidUrl
-    } else if error.is_connect() {
+    } else if is_connect(&error) {
         FailureKind::Connecting
     } else if is_not_processed(&error) {
         FailureKind::NotProcessed
@@ -18,6 +18,17 @@ pub(super) fn of_reqwest(error: reqwest::Error) -> Failure {
     };
     let failure = Failure::new(kind, error.without_url());
     if is_timeout { failure.by_timeout() } else { failure }
+}
+
+/// `fetch` does not tell.
+#[cfg(target_arch = "wasm32")]
+const fn is_connect(_: &reqwest::Error) -> bool {
+    false
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn is_connect(error: &reqwest::Error) -> bool {
+    error.is_connect()
 }
 
 /// Whether the server said by HTTP/2 that it did not process the request: `REFUSED_STREAM`, or a

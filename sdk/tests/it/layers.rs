@@ -22,7 +22,7 @@ const LAYERS: [&[&str]; 11] = [
     &["error"],
     &["path"],
     &["model"],
-    &["limits", "macros"],
+    &["limits", "macros", "time"],
 ];
 
 fn code_lines(text: &str) -> impl Iterator<Item = &str> {
@@ -37,7 +37,9 @@ fn sources(folder: &Path, module: &[String], found: &mut Vec<(Vec<String>, Strin
         let module: Vec<_> = module.iter().cloned().chain([name.clone()]).collect();
         if path.is_dir() {
             sources(&path, &module, found);
-        } else if !matches!(&*name, "lib" | "tests") {
+        } else if path.extension().is_some_and(|it| it == "rs")
+            && !matches!(&*name, "lib" | "tests")
+        {
             let text = fs::read_to_string(path).unwrap();
             let code = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap();
             found.push((module, code.to_owned()));

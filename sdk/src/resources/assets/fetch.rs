@@ -6,8 +6,6 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, IF_RANGE, RANGE, USER_AGENT};
 use http::response::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
-use tokio::time::error::Elapsed;
-use tokio::time::{Instant, sleep};
 use url::Url;
 
 use super::range::{Part, Validator, content_range};
@@ -20,6 +18,7 @@ use crate::send::reply::{encoded, repeats_query};
 use crate::send::retry::Attempts;
 use crate::send::timeout::{Running, until};
 use crate::send::trace::Span;
+use crate::time::{Elapsed, Instant, sleep};
 use crate::transport::{Body, Failure};
 
 /// What is next of an asset.
@@ -94,6 +93,7 @@ impl<'a> Fetch<'a> {
     }
 
     /// Does this within the time limit of the download.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(super) async fn in_time<T>(
         &mut self,
         work: impl Future<Output = Result<T, Error>>,

@@ -8,7 +8,6 @@ use std::{pin::Pin, task::Poll, time::Duration};
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use tokio::time::{Instant, sleep};
 
 use super::output;
 use super::polling::{Polling, Polls};
@@ -22,6 +21,7 @@ use crate::model::{GenerationJob, GenerationStatus, OutputHint, Prompt, PromptIm
 use crate::send::evidence::Evidence;
 use crate::send::timeout::until;
 use crate::send::trace::Span;
+use crate::time::{Instant, sleep};
 
 type OnChange<'a> = dyn FnMut(&GenerationStatus) + Send + 'a;
 

@@ -5,8 +5,6 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use tokio::time::error::Elapsed;
-use tokio::time::{Instant, sleep};
 
 use super::polling::{Polling, Polls};
 use super::status_request;
@@ -17,6 +15,7 @@ use crate::model::{GenerationJob, GenerationStatus, JobId, OutputHint, Timestamp
 use crate::send::evidence::is_absent;
 use crate::send::policy::Backoff;
 use crate::send::timeout::until;
+use crate::time::{Elapsed, Instant, sleep};
 
 /// For this long after a job was queued, 404 does not mean that there is no such job: a replica may
 /// not have it yet.
