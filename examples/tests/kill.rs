@@ -135,7 +135,8 @@ async fn check(size: &Size, proxy: &Proxy, server: &EmbeddedServer) {
     };
     assert_eq!(count("POST /api/v1/vaults", 201), 1, "vaults");
     assert_eq!(count("POST /api/v1/prompts", 201), size.prompts, "prompts");
-    assert_eq!(count("PUT ", 200), size.pictures, "pictures");
+    // One that may have been sent is sent again, which costs nothing.
+    assert!(count("PUT ", 200) >= size.pictures, "pictures");
     let queued =
         |it: &&crate::proxy::Seen| it.line == "POST /api/v1/generations" && it.status == 202;
     let jobs: Vec<_> = seen.iter().filter(queued).collect();

@@ -83,8 +83,8 @@ where
     }
 }
 
-/// A stream as an iterator, with the methods of the stream: [`Items`](crate::Items),
-/// [`Pages`](crate::Pages) or [`Watch`](crate::Watch).
+/// A stream as an iterator, with the methods of the stream: [`Items`], [`Pages`], [`Watch`] or
+/// [`AssetStream`].
 #[must_use = "an iterator requests only what is taken from it"]
 pub struct Blocking<S>(Option<S>);
 

@@ -23,7 +23,7 @@
 //! | call | what is asked | it was carried out if | it was not if |
 //! |---|---|---|---|
 //! | `CreateGeneration` | the status of the job, whose id is in the journal | the status has a known state or the id of the job | 404 of the API |
-//! | `UploadImage` | the permanent URL, which is written to the journal before the bytes are sent | it returns as many bytes | 404 |
+//! | `UploadImage` | nothing: an upload that is repeated costs nothing, and only the last one is shown | | always |
 //! | `CreatePrompt` | the list of its vault, or of all prompts if it names none | there is a prompt with its title, text, type and platform | there is none like it, and no other new one |
 //! | `CreateVault` | the list of vaults | there is a vault with its name, description and visibility | there is none like it, and no other new one |
 //! | `ForkVault` | the list of vaults | | there is no new one |
@@ -200,13 +200,13 @@ impl Journal {
             let _sending = Sending(&claim);
             (begin.job, begin.at) = (call.job(claim.step().begin.job), Timestamp::now());
             write(Event::Begin(begin)).await?;
-            match Box::pin(call.make(self, &claim.key)).await {
+            match Box::pin(call.make()).await {
                 Ok(output) => {
                     let written = write(Event::Done { value: encoded(&output)? }).await;
                     written.map_err(|error| error.with_outcome(Outcome::Done))?;
                     return Ok(output);
                 }
-                Err(error) if S::KIND.is_not_done(&error, claim.step().slot.is_some()) => {
+                Err(error) if S::KIND.is_not_done(&error) => {
                     write(Event::NotDone).await?;
                     error
                 }

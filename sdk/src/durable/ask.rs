@@ -13,9 +13,8 @@ use super::steps::{Begin, Claim, Event, Kind, Line, List, Recorded, State};
 use super::{Journal, Shared};
 use crate::error::{Error, Outcome};
 use crate::model::{Timestamp, VaultId};
-use crate::resources::uploads::UploadedImage;
 use crate::response::RawResponse;
-use crate::send::evidence::{Content, Evidence, Item, is_absent, of_steps};
+use crate::send::evidence::{Content, Evidence, Item, of_steps};
 
 /// The clock of this machine may have been set by this much between the call and the question.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
@@ -64,13 +63,12 @@ impl Journal {
             return Ok(());
         }
         let (step, asked) = (claim.step(), Instant::now());
-        let found = match (claim.kind, &step.slot) {
-            // Without a slot no byte was sent.
-            (Kind::Upload, None) => {
+        let found = match claim.kind {
+            // An upload that is repeated has no further effect.
+            Kind::Upload => {
                 return self.shared.write(vec![Line::new(&claim.key, Event::NotDone)]).await;
             }
-            (_, Some(image)) => self.shared.find_image(image).await?,
-            (..) => self.shared.find_job(&step.begin).await?,
+            _ => self.shared.find_job(&step.begin).await?,
         };
         let line = self.line(&claim.key, &step, found, asked);
         self.shared.write(line.into_iter().collect()).await
@@ -150,22 +148,6 @@ impl Shared {
         }
         let found = call.set_vault(vault(step)).find(step.at).send().await?;
         found.map(|job| encoded(&job))
-    }
-
-    async fn find_image(&self, image: &UploadedImage) -> Result<Evidence<Value>, Error> {
-        let download = self.client.assets().download(&image.url).max_size(image.size);
-        // A cache may remember that it was not there.
-        match Box::pin(download.header("cache-control", "no-cache").send()).await {
-            Ok(asset) if asset.bytes.len() as u64 == image.size => {
-                encoded(image).map(Evidence::Present)
-            }
-            Ok(asset) => {
-                let (found, size) = (asset.bytes.len(), image.size);
-                Ok(Evidence::Unclear(format!("its URL has {found} bytes, not {size}")))
-            }
-            Err(error) if is_absent(&error) => Ok(Evidence::Absent),
-            Err(error) => Err(error),
-        }
     }
 
     /// Reads the list of vaults, or that of the prompts of a vault or of all.

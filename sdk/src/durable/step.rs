@@ -1,12 +1,10 @@
 //! The calls that a journal can make.
 
-use futures_core::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::Journal;
-use super::steps::{Event, Kind, Line};
+use super::steps::Kind;
 use crate::error::Error;
 use crate::model::{GenerationJob, JobId, Prompt, Vault};
 use crate::resources::generations::CreateGeneration;
@@ -14,7 +12,7 @@ use crate::resources::prompts::CreatePrompt;
 use crate::resources::uploads::{UploadImage, UploadedImage};
 use crate::resources::vaults::{CreateVault, ForkVault};
 
-/// A call that a [`Journal`] can make:
+/// A call that a [`Journal`](super::Journal) can make:
 /// [`CreatePrompt`](crate::request::CreatePrompt), [`CreateVault`](crate::request::CreateVault),
 /// [`ForkVault`](crate::request::ForkVault), [`UploadImage`](crate::request::UploadImage) and
 /// [`CreateGeneration`](crate::request::CreateGeneration). It cannot be implemented elsewhere.
@@ -37,11 +35,7 @@ pub trait Step: Send + Sized {
     }
 
     #[doc(hidden)]
-    fn make(
-        self,
-        journal: &Journal,
-        key: &str,
-    ) -> impl Future<Output = Result<Self::Output, Error>> + Send;
+    fn make(self) -> impl Future<Output = Result<Self::Output, Error>> + Send;
 }
 
 macro_rules! step {
@@ -61,7 +55,7 @@ macro_rules! step {
 
             $($job)?
 
-            async fn make(self, _: &Journal, _: &str) -> Result<$output, Error> {
+            async fn make(self) -> Result<$output, Error> {
                 self.send().await
             }
         }
@@ -90,13 +84,8 @@ impl Step for UploadImage<'_> {
         self.size().await.map_or(Value::Null, |size| json!({ "size": size }))
     }
 
-    async fn make(self, journal: &Journal, key: &str) -> Result<UploadedImage, Error> {
-        let (shared, key) = (journal.shared.clone(), key.to_owned());
-        let on_slot = move |image| -> BoxFuture<'static, _> {
-            let line = Line::new(&key, Event::Slot { image });
-            Box::pin(async move { shared.write(vec![line]).await })
-        };
-        Box::pin(self.once(on_slot).send()).await
+    async fn make(self) -> Result<UploadedImage, Error> {
+        self.send().await
     }
 }
 

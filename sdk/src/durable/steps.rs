@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::error::{AttemptFailure, Error, Outcome};
+use crate::error::{Error, Outcome};
 use crate::model::{JobId, Timestamp};
-use crate::resources::uploads::UploadedImage;
 use crate::send::evidence::Claims;
 
 /// The kinds of steps of this [`VERSION`](super::file::VERSION) of the file. A new one needs a new
@@ -41,17 +40,10 @@ impl Kind {
         }
     }
 
-    /// Whether a call that failed was certainly not carried out.
-    pub(super) fn is_not_done(self, error: &Error, has_slot: bool) -> bool {
-        let refused = |failure| AttemptFailure::outcome(failure) == Outcome::NotDone;
-        match self {
-            // Without a slot no byte was sent. With one, the storage must have refused it, or the
-            // file cannot be read to its end.
-            Self::Upload => {
-                !has_slot || error.is_input() || error.attempt_failure().is_some_and(refused)
-            }
-            _ => error.outcome() == Outcome::NotDone,
-        }
+    /// Whether a call that failed was certainly not carried out. An upload that is repeated has no
+    /// further effect.
+    pub(super) fn is_not_done(self, error: &Error) -> bool {
+        self == Self::Upload || error.outcome() == Outcome::NotDone
     }
 }
 
@@ -68,8 +60,6 @@ pub(super) struct Line {
 pub(super) enum Event {
     /// The call will be sent.
     Begin(Begin),
-    /// The bytes will be sent to the slot of this image.
-    Slot { image: UploadedImage },
     /// The service carried it out, with this result.
     Done { value: Value },
     /// The service did not carry it out.
@@ -99,7 +89,6 @@ pub(super) struct All {
 #[derive(Debug, Clone)]
 pub(super) struct Recorded {
     pub(super) begin: Begin,
-    pub(super) slot: Option<UploadedImage>,
     pub(super) state: State,
     /// The call may have been sent until then.
     since: Instant,
@@ -132,7 +121,7 @@ impl Begin {
 impl Recorded {
     fn new(begin: Begin, state: State) -> Self {
         let since = Instant::now();
-        Self { begin, slot: None, state, since, asked: None, is_running: false }
+        Self { begin, state, since, asked: None, is_running: false }
     }
 
     pub(super) const fn is_open(&self) -> bool {
@@ -185,7 +174,6 @@ impl Steps {
                 let is_running = step.is_running;
                 *step = Recorded { is_running, ..Recorded::new(begin, State::Open) };
             }
-            Event::Slot { image } => (step.slot, step.state) = (Some(image), State::Open),
             Event::Done { value } => step.state = State::Done(value),
             Event::NotDone => step.state = State::NotDone,
         });

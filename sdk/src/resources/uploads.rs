@@ -19,7 +19,6 @@ use crate::error::{AttemptFailure, Error, Route};
 use crate::macros::debug;
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
 use crate::path;
-use crate::send::policy::RetryPolicy;
 use crate::send::request::Request;
 use crate::send::retry::Attempts;
 use crate::send::timeout::until;
@@ -52,7 +51,7 @@ impl Uploads {
     pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage<'static> {
         let on_progress = Box::new(|_| ());
         let source = source.into();
-        let image = ImageToUpload { source, content_type: None, on_progress, on_slot: None };
+        let image = ImageToUpload { source, content_type: None, on_progress };
         Call::of(self.client.context(), image)
     }
 
@@ -74,9 +73,6 @@ impl Uploads {
 const HOLD: Duration = Duration::from_secs(1);
 
 type OnProgress<'a> = dyn FnMut(UploadProgress) + Send + 'a;
-
-/// Runs when the slot of this image was received, before its bytes are sent.
-type OnSlot = dyn FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>> + Send;
 
 /// Uploads one image; returned by [`Uploads::image`](crate::resources::Uploads::image). Nothing is
 /// read or sent until it is awaited.
@@ -112,7 +108,6 @@ pub struct ImageToUpload<'a> {
     source: UploadSource,
     content_type: Option<ImageContentType>,
     on_progress: Box<OnProgress<'a>>,
-    on_slot: Option<Box<OnSlot>>,
 }
 
 impl<'a> Call<UploadedImage, ImageToUpload<'a>> {
@@ -133,17 +128,6 @@ impl<'a> Call<UploadedImage, ImageToUpload<'a>> {
     ) -> UploadImage<'b> {
         let builder = ImageToUpload { on_progress: Box::new(callback), ..self.builder };
         Call::of(self.context, builder)
-    }
-
-    /// Awaits this between the slot and the bytes, which are then sent only once: before a second
-    /// slot the caller must find out whether the first was used.
-    #[cfg(feature = "durable")]
-    pub(crate) fn once(
-        mut self,
-        on_slot: impl FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>> + Send + 'static,
-    ) -> Self {
-        self.builder.on_slot = Some(Box::new(on_slot));
-        self
     }
 
     /// The size of the image, if it can be told without opening it.
@@ -174,10 +158,7 @@ impl ImageToUpload<'_> {
         let content_type = content_type(&opened.head, name, self.content_type)
             .map_err(|problem| Error::input(format!("{} {problem}", opened.name)))?;
         let (config, options) = (&context.client.0, &context.options);
-        // The slot of another attempt would be unknown to the caller.
-        let once = RetryPolicy::never();
-        let policy = if self.on_slot.is_some() { &once } else { options.policy(config) };
-        let mut attempts = Attempts::of_file(policy, &config.budget);
+        let mut attempts = Attempts::of_file(options.policy(config), &config.budget);
         let (total, mut hold) = (opened.size, Duration::ZERO);
         loop {
             attempts.begin();
@@ -189,9 +170,6 @@ impl ImageToUpload<'_> {
             let (url, path) = (slot.url.clone(), slot.path.clone());
             let image =
                 UploadedImage { url, path, content_type: content_type.clone(), size: total };
-            if let Some(on_slot) = self.on_slot.take() {
-                on_slot(image.clone()).await?;
-            }
             let mut on_sent = |sent| (self.on_progress)(UploadProgress { attempt, sent, total });
             let route = Route::new(Method::PUT, Route::UPLOAD);
             let put = span.attempt(&route, slot.upload_url.expose(), attempt, Some(total));

@@ -5,7 +5,6 @@
 //! |---|---|---|
 //! | the status of a job | a known state, or the id of the job | 404 or 410 with an error of the API |
 //! | a prompt or a vault by its id | its data | 404 with an error of the API |
-//! | the picture of an upload | as many bytes | 404 or 410 |
 //! | the output of a job, in a vault | as many new images with its text as the job has outputs | |
 //! | an open step of a journal, in a list | the same content, created since the step began, in no more copies than there are steps | nothing with the same text, and nothing created since the step began that belongs to no step |
 //!

@@ -1,14 +1,12 @@
 //! Spans and events of calls, with the names of OpenTelemetry's conventions for HTTP clients.
 //!
 //! URLs are shown by host and port only, and paths by their template, so that no field contains a
-//! credential or the caller's data. Without the feature `tracing` all of this compiles to nothing.
-#![cfg_attr(not(feature = "tracing"), allow(dead_code, unused_variables, reason = "no spans"))]
+//! credential or the caller's data.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use http::{Method, StatusCode};
-#[cfg(feature = "tracing")]
 use tracing::{Instrument as _, field::Empty, info, info_span};
 use url::Url;
 
@@ -19,14 +17,10 @@ const TARGET: &str = "promptarium";
 
 /// A span, which ends when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Span(#[cfg(feature = "tracing")] tracing::Span);
+pub(crate) struct Span(tracing::Span);
 
 /// A span with fields for its outcome and, if it is of a request, for its route and URL.
-#[cfg(feature = "tracing")]
 macro_rules! span {
-    (none) => {
-        Self(tracing::Span::none())
-    };
     (
         $name:literal $(in $parent:expr)?, $title:expr, $kind:literal
         $(; $route:ident to $url:ident)? $(, $($field:ident).+ = $value:expr)*
@@ -51,16 +45,9 @@ macro_rules! span {
     };
 }
 
-#[cfg(not(feature = "tracing"))]
-macro_rules! span {
-    ($($tokens:tt)*) => {
-        Self()
-    };
-}
-
 impl Span {
     pub(crate) const fn none() -> Self {
-        span!(none)
+        Self(tracing::Span::none())
     }
 
     pub(crate) fn call(route: &Route, base_url: &Url) -> Self {
@@ -89,14 +76,11 @@ impl Span {
     }
 
     pub(crate) fn around<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
-        #[cfg(feature = "tracing")]
-        let work = work.instrument(self.0.clone());
-        work
+        work.instrument(self.0.clone())
     }
 
     pub(crate) fn answered(&self, status: StatusCode) {
         // Recording looks the field up by name even if nobody listens.
-        #[cfg(feature = "tracing")]
         if !self.0.is_disabled() {
             self.0.record("http.response.status_code", status.as_u16());
         }
@@ -117,7 +101,6 @@ impl Span {
     }
 
     fn record_failure(&self, outcome: Result<StatusCode, &Error>) {
-        #[cfg(feature = "tracing")]
         if !self.0.is_disabled() {
             self.0.record("error.type", error_type(&outcome));
             self.0.record("otel.status_code", "ERROR");
@@ -126,7 +109,6 @@ impl Span {
 
     /// An event: a retry after a delay, as this attempt.
     pub(crate) fn again(&self, number: u32, delay: Duration, outcome: Result<StatusCode, &Error>) {
-        #[cfg(feature = "tracing")]
         info!(
             target: TARGET,
             parent: &self.0,
@@ -141,7 +123,6 @@ impl Span {
 
     pub(crate) fn changed(&self, status: &GenerationStatus) {
         let status = status.state.as_str();
-        #[cfg(feature = "tracing")]
         info!(target: TARGET, parent: &self.0, { promptarium.job.status = status }, "job status changed");
     }
 }

@@ -23,7 +23,8 @@ impl<'a> Call<Asset, AssetToDownload<'a>> {
     }
 }
 
-/// Downloads one asset to a file; returned by [`DownloadAsset::save`]. Nothing is sent until it is
+/// Downloads one asset to a file; returned by
+/// [`DownloadAsset::save`](crate::request::DownloadAsset::save). Nothing is sent until it is
 /// awaited. Fails with [`Error::is_input`] if the file cannot be written.
 pub type SaveAsset<'a> = Call<u64, AssetToSave<'a>>;
 

@@ -32,7 +32,7 @@ type Events = Pin<Box<dyn Stream<Item = WebhookEvent> + Send>>;
 ///
 /// Returned by [`Generations::wait`](crate::resources::Generations::wait), and by
 /// [`and_wait`](crate::request::CreateGeneration::and_wait) of a call, which then is sent first. It
-/// polls as [`Watch`] does. One [`timeout`](Self::timeout) bounds all of it.
+/// polls as [`Watch`](crate::Watch) does. One [`timeout`](Self::timeout) bounds all of it.
 ///
 /// # Output
 ///
