@@ -1,4 +1,5 @@
-//! The rows of the tables, as records have them in JSON. A field that is added later needs a default.
+//! The rows of the tables, as records have them in JSON. A field that is added later needs a
+//! default.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -49,7 +50,6 @@ pub(super) struct Session {
     pub(super) has_ended: bool,
 }
 
-/// What a one-time code stands for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Code {
     pub(super) account: AccountId,
@@ -133,7 +133,6 @@ impl Job {
         self.record.updated_at = later(now, self.record.updated_at);
     }
 
-    /// Enters a final state.
     pub(super) fn end(&mut self, state: JobState, now: Timestamp) {
         self.enter(state, now);
         self.fence = None;
@@ -145,7 +144,6 @@ impl Job {
     }
 }
 
-/// The time this long after another.
 pub(super) fn after(time: Timestamp, by: Duration) -> Timestamp {
     time.checked_add(by).unwrap_or(Timestamp::MAX)
 }
