@@ -1,7 +1,6 @@
 //! What the service is about: ids, records, generation requests, names and keys.
 //!
-//! It is the lowest module. It knows no HTTP, no store and no provider, and imports
-//! nothing else of this crate.
+//! It is the lowest module, and imports nothing else of this crate.
 
 #![allow(missing_docs, reason = "a field has a comment if its name does not say all")]
 

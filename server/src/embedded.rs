@@ -21,8 +21,8 @@ use crate::store::{Cause, Store, StoreError};
 /// How long requests in flight may take at the stop.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A server on a free loopback port. It stops when dropped. By default it is in memory and has
-/// data of its own, so that tests with a server each are independent.
+/// A server on a free loopback port. It stops when dropped. By default it is in memory and has data
+/// of its own, so that tests with a server each are independent.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -52,7 +52,6 @@ pub struct EmbeddedServerBuilder {
     settings: ServiceSettings,
     seeds: Vec<String>,
     public_url: Option<PublicUrl>,
-    /// What is wrong with a setting.
     problem: Option<String>,
     open_store: Option<OpenStore>,
     parts: ServiceParts,
@@ -91,8 +90,8 @@ impl EmbeddedServer {
         self.local_addr
     }
 
-    /// A valid API key: the first seeded key with all scopes, else the first seeded key
-    /// that is not revoked, else a generated one.
+    /// A valid API key: the first seeded key with all scopes, else the first seeded key that is not
+    /// revoked, else a generated one.
     pub fn api_key(&self) -> &str {
         &self.api_key
     }
@@ -138,8 +137,8 @@ impl EmbeddedServerBuilder {
     }
 
     /// Adds a key and its account: `KEY=ACCOUNT[:SCOPE,…]`, for example
-    /// `promptarium_live_a1_s3cret=alice:prompts:write`. Without scopes the key has all of
-    /// them; `:none` gives it none, `:revoked` makes it a revoked key.
+    /// `promptarium_live_a1_s3cret=alice:prompts:write`. Without scopes the key has all of them;
+    /// `:none` gives it none, `:revoked` makes it a revoked key.
     pub fn seed_key(mut self, seed: impl Into<String>) -> Self {
         self.seeds.push(seed.into());
         self
