@@ -12,7 +12,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::blobs::Blobs;
 use crate::clock::Clock;
-use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, Vendor};
+use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, Vendor, debug_only};
 use crate::generate::Provider;
 use crate::serve::listener::ListenerLimits;
 use crate::start::{self, DEFAULT_ACCOUNT, Extend, ServiceParts, ServiceSettings, SignInLinks};
@@ -163,7 +163,7 @@ impl EmbeddedServerBuilder {
     }
 
     /// Uses this store, which has a clock of its own, instead of a new one in memory.
-    #[cfg(feature = "test-support")]
+    #[cfg(any(test, feature = "test-support"))]
     pub fn store(mut self, store: Arc<dyn crate::store::Store>) -> Self {
         self.parts.store = Some(store);
         self
@@ -176,7 +176,7 @@ impl EmbeddedServerBuilder {
     }
 
     /// Uses this blob store instead of a new one in memory.
-    #[cfg(feature = "test-support")]
+    #[cfg(any(test, feature = "test-support"))]
     pub fn blobs(mut self, blobs: Blobs) -> Self {
         self.parts.blobs = Some(blobs);
         self
@@ -248,16 +248,4 @@ fn api_key(settings: &mut ServiceSettings, texts: &[String]) -> String {
     best.and_then(|(_, text)| text.split_once('=')).map_or("", |(key, _)| key).to_owned()
 }
 
-/// Without the key.
-impl std::fmt::Debug for EmbeddedServer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("EmbeddedServer").field("base_url", &self.base_url).finish_non_exhaustive()
-    }
-}
-
-/// Without the seeded keys and the database's URL, which are secret.
-impl std::fmt::Debug for EmbeddedServerBuilder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("EmbeddedServerBuilder").finish_non_exhaustive()
-    }
-}
+debug_only! { EmbeddedServer { base_url } EmbeddedServerBuilder {} }

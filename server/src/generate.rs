@@ -12,7 +12,6 @@ pub(crate) mod submit;
 mod tests;
 pub(crate) mod worker;
 
-use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -25,7 +24,7 @@ use promptarium::VaultId;
 use sha2::{Digest, Sha256};
 
 use crate::blobs::BlobError;
-use crate::domain::{GenerationRequest, ProviderTicket};
+use crate::domain::{GenerationRequest, ProviderTicket, debug_only};
 use crate::limits::{
     JOB_KEEP_DAYS, JOB_RETRY_HOURS, OUTPUT_MAX_MIB, PROVIDER_REASON_CHARS_MAX, WORKERS_DEFAULT,
 };
@@ -101,11 +100,7 @@ impl From<Bytes> for Output {
     }
 }
 
-impl fmt::Debug for Output {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Output").field("size", &self.size).finish_non_exhaustive()
-    }
-}
+debug_only! { Output { size } }
 
 /// Why a poll gave no progress, or an output cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -80,13 +80,6 @@ pub struct NewKey {
     pub revoked: bool,
 }
 
-/// Without the digest.
-impl fmt::Debug for NewKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "NewKey({}, {:?})", self.public_id, self.scopes)
-    }
-}
-
 impl NewKey {
     pub(crate) fn new(key: &GeneratedKey, scopes: Scopes) -> Self {
         let (public_id, digest) = (key.public_id().into(), key.digest());
@@ -112,14 +105,6 @@ pub struct KeyRecord {
 pub struct KeyEntry {
     pub account: String,
     pub key: KeyRecord,
-}
-
-/// Without the digest.
-impl fmt::Debug for KeyRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { account, public_id, scopes, revoked_at, .. } = self;
-        write!(f, "KeyRecord({account:?}, {public_id}, {scopes:?}, revoked: {revoked_at:?})")
-    }
 }
 
 impl KeyRecord {
@@ -216,10 +201,10 @@ impl ApiKey<'_> {
     }
 }
 
-impl fmt::Debug for ApiKey<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApiKey").field("public_id", &self.public_id).finish_non_exhaustive()
-    }
+debug_only! {
+    NewKey { public_id, scopes }
+    KeyRecord { account, public_id, scopes, revoked_at }
+    ApiKey<'_> { public_id }
 }
 
 fn is_word(text: &str) -> bool {

@@ -1,6 +1,5 @@
 //! What distinguishes one deployment from another: public URL, signing key, model namespace.
 
-use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -82,11 +81,7 @@ impl SigningKey {
     }
 }
 
-impl fmt::Debug for SigningKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SigningKey").finish_non_exhaustive()
-    }
-}
+debug_only! { SigningKey {} }
 
 /// The namespace of a provider's models. A model id is `<namespace>/<model>`.
 #[derive(Clone, Debug, PartialEq, Eq)]

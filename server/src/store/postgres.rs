@@ -68,7 +68,6 @@ mod vaults;
 mod webhooks;
 
 use std::error::Error as _;
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -83,7 +82,7 @@ use self::send::{By, PING};
 pub use self::url::DatabaseUrl;
 use super::{Gauge, Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::{Caller, NewPrompt, PromptPage, PromptQuery, SharedPrompt};
+use crate::domain::{Caller, NewPrompt, PromptPage, PromptQuery, SharedPrompt, debug_only};
 use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
 use crate::quota::Quota;
 
@@ -209,11 +208,7 @@ impl Store for PostgresStore {
     }
 }
 
-impl fmt::Debug for PostgresStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PostgresStore").finish_non_exhaustive()
-    }
-}
+debug_only! { PostgresStore {} }
 
 /// On a connection of its own, since a migration changes session settings.
 async fn migrate_with(

@@ -8,7 +8,8 @@ use promptarium::PromptId;
 use tokio::time::sleep;
 
 use super::MemoryStore;
-use super::rows::{Job, Phase, QueueKey, after};
+use super::rows::{Job, Phase, QueueKey};
+use crate::clock::{after, before};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, JobState, Lease, PromptImage, Release, Turn,
     output_prompt,
@@ -43,10 +44,6 @@ impl MemoryStore {
 /// The time from one to another, zero if the clock was set back.
 fn between(from: Timestamp, to: Timestamp) -> Duration {
     to.duration_since(from).try_into().unwrap_or_default()
-}
-
-pub(super) fn before(time: Timestamp, by: Duration) -> Timestamp {
-    time.checked_sub(by).unwrap_or(Timestamp::MIN)
 }
 
 #[async_trait]

@@ -3,12 +3,12 @@
 
 use std::cmp::Reverse;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use promptarium::PromptId;
 use serde::{Deserialize, Serialize};
 
+use crate::clock::after;
 use crate::domain::{
     AccountId, JobKey, JobRecord, JobState, PromptInputs, SessionRecord, SharedPrompt,
 };
@@ -142,10 +142,6 @@ impl Job {
         self.failed_attempts += 1;
         self.failing_since.get_or_insert(now);
     }
-}
-
-pub(super) fn after(time: Timestamp, by: Duration) -> Timestamp {
-    time.checked_add(by).unwrap_or(Timestamp::MAX)
 }
 
 /// The time of a change: now, but at least a microsecond after the previous change.

@@ -21,9 +21,10 @@ use super::db::Db;
 use super::job_rows::{JOB_COLUMNS, first_job, job_key};
 use super::jobs::{IN_QUEUE, LEAVE_QUEUE, LOST, change_found, random_id, rows_of_job};
 use super::prompts::values_of_one;
-use super::rows::{EVENTS, INPUT_COLUMNS, INTO_TARGET, NEW_PROMPT, after, before, column, later};
+use super::rows::{EVENTS, INPUT_COLUMNS, INTO_TARGET, NEW_PROMPT, column, later};
 use super::send::{By, Params, refs};
 use super::statement::Statement;
+use crate::clock::{after, before};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
 };

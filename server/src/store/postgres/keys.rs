@@ -10,8 +10,9 @@ use quick_cache::sync::Cache;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, all, before, column, int};
+use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, all, column, int};
 use super::send::{By, LOCK_ACCOUNT, Params};
+use crate::clock::before;
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::error_chain::error_chain;
 use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION};

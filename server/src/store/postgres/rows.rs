@@ -1,11 +1,9 @@
 //! SQL fragments that statements share, and conversion of rows into records.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::BytesMut;
 use const_format::formatcp;
-use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use tokio_postgres::Row;
 use tokio_postgres::row::RowIndex;
@@ -41,14 +39,6 @@ pub(super) fn found(row: &Row) -> Result<()> {
 
 pub(super) fn int(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-pub(super) fn after(time: Timestamp, duration: Duration) -> Timestamp {
-    time.checked_add(duration).unwrap_or(Timestamp::MAX)
-}
-
-pub(super) fn before(time: Timestamp, duration: Duration) -> Timestamp {
-    time.checked_sub(duration).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 pub(super) const KEY_IS_VALID: &str =

@@ -5,8 +5,9 @@ use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::jobs::random_id;
-use super::rows::{CALLER, NEW_KEY, after, all, before, column, found, one};
+use super::rows::{CALLER, NEW_KEY, all, column, found, one};
 use super::send::{By, Params};
+use crate::clock::{after, before};
 use crate::domain::{AccountId, Caller, KeyId, SessionRecord};
 use crate::limits::{LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
 use crate::store::{Result, SessionStore};
