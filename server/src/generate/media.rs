@@ -21,8 +21,7 @@ const TRACK_HEADS: [[u8; 8]; 2] = [*b"\0\0\0\x5ctkhd", *b"\0\0\0\x68tkhd"];
 /// The end of a picture is looked for in so many last bytes.
 const TAIL: u64 = 4096;
 
-/// Type, width and height of an output, or for the caller why it is none. `declared` is the size
-/// that the provider gives, used if the file does not tell.
+/// Type and size of an output, or why it is none. `declared` is used if the file does not tell.
 pub(crate) fn examine(
     file: &mut File,
     kind: OutputKind,
@@ -124,8 +123,7 @@ fn nonzero(size: (u32, u32)) -> Option<(u32, u32)> {
 }
 
 /// Width and height of the first video track in a part of an MP4: fixed-point numbers at the end of
-/// the track's box `tkhd`. An audio track has 0. The box is searched by size and name, since it may
-/// be at the beginning of a file or at its end.
+/// the box `tkhd`, which may be at the beginning or the end of a file. An audio track has 0.
 fn track_size(part: &[u8]) -> Option<(u32, u32)> {
     let heads =
         part.windows(8).enumerate().filter(|(_, head)| TRACK_HEADS.iter().any(|h| h == head));
@@ -136,8 +134,8 @@ fn track_size(part: &[u8]) -> Option<(u32, u32)> {
     })
 }
 
-/// The number in the element `id` of WebM that `bytes` begin with, and what follows. The width of a
-/// track and then its height are next to each other, whichever program has written them.
+/// The number in the element `id` of WebM that `bytes` begin with, and what follows: programs write
+/// the width of a track and then its height.
 fn number(id: u8, bytes: &[u8]) -> Option<(u32, &[u8])> {
     let [first, length @ 0x81..=0x84, rest @ ..] = bytes else { return None };
     let (number, rest) = rest.split_at_checked(usize::from(length & 0x7f))?;
