@@ -43,10 +43,10 @@ const INSTRUCTIONS: &str = "A library of prompts. Its menu offers the pinned pro
     one vault; the prompt \"library\" takes the title of any other. search_prompts finds prompts by \
     words, and get_prompt returns one with its variables filled in.";
 
-pub(crate) async fn run(client: &Client, options: Mcp) -> Result {
-    let vault = find::vault_id(client, options.vault.as_deref()).await?;
+pub(crate) async fn run(client: Client, options: Mcp) -> Result {
+    let vault = find::vault_id(&client, options.vault.as_deref()).await?;
     let http = options.http;
-    let (client, pinned, pictures) = (client.clone(), Arc::default(), Arc::default());
+    let (pinned, pictures) = (Arc::default(), Arc::default());
     let library = Library { client, vault, options, pinned, pictures };
     match http {
         Some(address) => serve::http(library, address).await,

@@ -46,6 +46,10 @@ pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
     let client = &app.client;
     let vault = find::vault_id(client, arguments.vault.as_deref()).await?;
     let Generate { resume, model, text, count, ratio, video, output: folder, .. } = arguments;
+    // Before anything is paid.
+    if let Some(folder) = &folder {
+        fs::create_dir_all(folder).map_err(Failure::file(folder))?;
+    }
     let mut interrupted = tokio::spawn(tokio::signal::ctrl_c());
     let (id, job, name) = match (resume, model, text) {
         (None, Some(model), Some(text)) => {
@@ -77,16 +81,17 @@ pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
         let urls: String = finished.images().map(|image| format!("{}\n", image.url)).collect();
         return app.item(&finished, &urls);
     };
-    fs::create_dir_all(&folder).map_err(Failure::file(&folder))?;
     let name: String = slugify(name).chars().take(40).collect();
     for image in finished.images() {
         // Of the address: the end, which is different for each picture, and the extension.
         let file = image.url.as_str().split(['?', '#']).next().unwrap_or_default();
         let file = file.rsplit('/').next().unwrap_or_default();
         let (stem, extension) = file.rsplit_once('.').unwrap_or((file, "png"));
-        let id: String = stem.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
-        let path = folder.join(format!("{name}-{id}.{extension}"));
-        client.assets().download(&image.url).max_size(u64::MAX).save(&path).await?;
+        let end: String = stem.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
+        let path = folder.join(format!("{name}-{end}.{extension}"));
+        let saved = client.assets().download(&image.url).max_size(u64::MAX).save(&path).await;
+        let hint = || format!("promptarium generate --resume {id} -o DIR downloads them");
+        saved.map_err(|error| Failure::from(error).hint(hint()))?;
         app.item(&path, &format!("{}\n", path.display()))?;
     }
     Ok(())

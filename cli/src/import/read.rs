@@ -33,8 +33,7 @@ pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
     let name = path.display().to_string();
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     match extension.to_str() {
-        Some("csv") => csv(&name, &file, b','),
-        Some("tsv") => csv(&name, &file, b'\t'),
+        Some("csv" | "tsv") => csv(&name, &file),
         Some("json" | "jsonl") => json(&name, &file),
         _ => {
             let stem =
@@ -48,9 +47,13 @@ pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
     }
 }
 
-fn csv(name: &str, file: &str, delimiter: u8) -> Result<Vec<Source>> {
+fn csv(name: &str, file: &str) -> Result<Vec<Source>> {
     let mut reader = csv::ReaderBuilder::new();
-    let mut reader = reader.delimiter(delimiter).flexible(true).from_reader(file.as_bytes());
+    // Spreadsheets of some languages write semicolons.
+    let header = file.lines().next().unwrap_or_default();
+    let delimiter = b"\t;,".iter().max_by_key(|it| header.bytes().filter(|c| c == *it).count());
+    let reader = reader.delimiter(*delimiter.unwrap_or(&b',')).flexible(true);
+    let mut reader = reader.from_reader(file.as_bytes());
     let failed = |error| Failure::new(USAGE, format!("{name}: {error}"));
     let headers = reader.headers().map_err(failed)?.clone();
     if !headers.iter().any(|it| TEXT.contains(&&*it.trim().to_lowercase())) {

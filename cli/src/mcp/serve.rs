@@ -1,5 +1,6 @@
 //! How clients reach the server, and how it notices changes of the library.
 
+use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use promptarium::{PromptId, Timestamp};
 use rmcp::ServiceExt as _;
+use rmcp::service::ServerInitializeError;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio_pipes};
 use tokio::net::TcpListener;
@@ -20,13 +22,12 @@ use crate::output::note;
 
 /// Serves the client that started this program, until it closes standard input.
 pub(super) async fn stdio(library: Library) -> Result {
-    let failed = |error| Failure::new(FAILED, format!("MCP: {error}"));
-    let running = match library.serve(stdio_pipes()).await {
-        Ok(running) => running,
-        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(Failure::new(FAILED, format!("MCP: {error}"))),
-    };
-    running.waiting().await.map(drop).map_err(|error| failed(error.to_string()))
+    let failed = |error: &dyn Error| Failure::new(FAILED, format!("MCP: {error}"));
+    match library.serve(stdio_pipes()).await {
+        Ok(running) => running.waiting().await.map(drop).map_err(|error| failed(&error)),
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(failed(&error)),
+    }
 }
 
 /// Serves clients of this machine. A page of another origin in a browser is refused.
@@ -36,23 +37,22 @@ pub(super) async fn http(library: Library, address: SocketAddr) -> Result {
         return Err(Failure::new(USAGE, text)
             .hint("use 127.0.0.1:PORT; whoever reaches it has your key's rights"));
     }
-    let listener = TcpListener::bind(address).await;
-    let listener =
-        listener.map_err(|error| Failure::new(FAILED, format!("--http: {address}: {error}")))?;
+    let failed = |error| Failure::new(FAILED, format!("--http: {address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
     let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
     let config = StreamableHttpServerConfig::default().with_allowed_origins(origins);
     let sessions = Arc::new(LocalSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(library.clone()), sessions, config);
-    note(format!(
-        "MCP at http://{}/mcp, for this machine only; Ctrl-C stops it",
-        listener.local_addr()?
-    ));
+    let address = listener.local_addr()?;
+    note(format!("MCP at http://{address}/mcp, for this machine only; Ctrl-C stops it"));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // The client has gone, or there are too many connections for now.
             sleep(Duration::from_millis(50)).await;
             continue;
         };
+        // An event waits for no acknowledgement of the one before.
+        let _ = stream.set_nodelay(true);
         let service = TowerToHyperService::new(service.clone());
         tokio::spawn(async move {
             let connection = auto::Builder::new(TokioExecutor::new());
