@@ -66,13 +66,11 @@ pub(crate) async fn import(app: &App, arguments: &Import) -> Result {
     }
     note(format!("{} left out", left_out.len()));
     left_out.iter().take(5).for_each(|line| note(one_line(&format!("  {line}"))));
-    let failures = match documents.is_empty() {
-        true => Vec::new(),
-        false => {
-            confirm(arguments.yes, "Go on?")?;
-            store(&app.client, arguments, &documents).await?
-        }
-    };
+    let mut failures = Vec::new();
+    if !documents.is_empty() {
+        confirm(arguments.yes, "Go on?")?;
+        failures = store(&app.client, arguments, &documents).await?;
+    }
     let (failed, left_out) = (failures.len(), left_out.len());
     let counts = json!({ "new": new, "changed": changed, "unchanged": unchanged,
         "leftOut": left_out, "failed": failed });
@@ -201,13 +199,11 @@ async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
 /// The prompts of the library, if the folder was exported from it.
 async fn known(client: &Client, folder: &Path) -> Result<HashMap<PromptId, Prompt>> {
     let origin = fs::read_to_string(folder.join(ORIGIN)).unwrap_or_default();
-    match origin.trim() == client.base_url() {
-        false => Ok(HashMap::new()),
-        true => {
-            let prompts = client.prompts().list().prefetch(true).collect().await?.into_iter();
-            Ok(prompts.map(|prompt| (prompt.id, prompt)).collect())
-        }
+    if origin.trim() != client.base_url() {
+        return Ok(HashMap::new());
     }
+    let prompts = client.prompts().list().prefetch(true).collect().await?;
+    Ok(prompts.into_iter().map(|prompt| (prompt.id, prompt)).collect())
 }
 
 /// Whether a document can be stored.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use promptarium::durable::Journal;
-use promptarium::{Client, FinishedGeneration, GenerationJob, GenerationRef, JobId, VaultId};
+use promptarium::{Client, FinishedGeneration, GenerationJob, GenerationRef, JobId};
+use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use slug::slugify;
 
@@ -32,20 +33,24 @@ pub(crate) async fn upload(app: &App, files: &[PathBuf]) -> Result {
 }
 
 /// A generation as it is ordered.
-#[derive(Debug)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Order {
-    pub(crate) model: String,
-    pub(crate) text: String,
-    pub(crate) count: Option<u32>,
-    pub(crate) ratio: Option<String>,
-    pub(crate) video: bool,
-    pub(crate) vault: Option<VaultId>,
+    model: String,
+    text: String,
+    count: Option<u32>,
+    #[serde(rename = "aspect_ratio")]
+    ratio: Option<String>,
+    #[serde(skip)]
+    video: bool,
+    /// Its name or id.
+    vault: Option<String>,
 }
 
 pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
     let client = &app.client;
-    let vault = find::vault_id(client, arguments.vault.as_deref()).await?;
-    let Generate { resume, model, text, count, ratio, video, output: folder, .. } = arguments;
+    let Generate { resume, model, text, count, ratio, video, vault, output: folder } = arguments;
+    let vault_id = find::vault_id(client, vault.as_deref()).await?;
     // Before anything is paid.
     if let Some(folder) = &folder {
         fs::create_dir_all(folder).map_err(Failure::file(folder))?;
@@ -69,7 +74,7 @@ pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
     let bar = progress(None, "{spinner} {msg}, {elapsed}");
     bar.enable_steady_tick(Duration::from_millis(120));
     let wait = client.generations().wait(job).timeout(Duration::MAX);
-    let wait = if let Some(vault) = vault { wait.vault(vault) } else { wait };
+    let wait = if let Some(vault) = vault_id { wait.vault(vault) } else { wait };
     let wait = wait.on_change(|status| bar.set_message(one_line(status.state.as_str())));
     let ended = tokio::select! {
         ended = wait.send() => ended,
@@ -101,7 +106,8 @@ impl Order {
     /// Queues the generation, unless an earlier run with the same order did and was interrupted.
     pub(crate) async fn submit(&self, client: &Client) -> Result<GenerationJob> {
         let Self { model, text, count, ratio, video, vault } = self;
-        let create = client.generations().create(model, text).set_vault(*vault);
+        let vault = find::vault_id(client, vault.as_deref()).await?;
+        let create = client.generations().create(model, text).set_vault(vault);
         let create = create.set_aspect_ratio(ratio.as_deref());
         let create = if let Some(count) = count { create.batch_count(*count) } else { create };
         let create = if *video { create.video() } else { create };

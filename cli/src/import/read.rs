@@ -57,9 +57,7 @@ fn csv(name: &str, file: &str) -> Result<Vec<Source>> {
     let failed = |error| Failure::new(USAGE, format!("{name}: {error}"));
     let headers = reader.headers().map_err(failed)?.clone();
     if !headers.iter().any(|it| TEXT.contains(&&*it.trim().to_lowercase())) {
-        let failure =
-            Failure::new(USAGE, format!("{name}: the first line names no column of texts"));
-        return Err(failure.hint(format!("call it one of: {}", TEXT.join(", "))));
+        return Err(no_texts(name, "the first line names no column of texts"));
     }
     let row = |(number, row): (usize, std::result::Result<csv::StringRecord, csv::Error>)| {
         let document = row.map_err(|it| Failure::new(FAILED, it.to_string())).and_then(|row| {
@@ -81,10 +79,14 @@ fn json(name: &str, file: &str) -> Result<Vec<Source>> {
         collect(name, "", &value, &mut sources);
     }
     if sources.is_empty() {
-        let failure = Failure::new(USAGE, format!("{name}: there is no object with a text"));
-        return Err(failure.hint(format!("texts are in: {}", TEXT.join(", "))));
+        return Err(no_texts(name, "there is no object with a text"));
     }
     Ok(sources)
+}
+
+fn no_texts(name: &str, problem: &str) -> Failure {
+    let hint = format!("texts are in one of: {}", TEXT.join(", "));
+    Failure::new(USAGE, format!("{name}: {problem}")).hint(hint)
 }
 
 fn collect(name: &str, key: &str, value: &Value, sources: &mut Vec<Source>) {

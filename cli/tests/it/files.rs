@@ -153,7 +153,7 @@ fn files_that_have_no_prompts_are_refused_with_what_they_need() {
     library.write("b.json", "{");
     library.write("image.md", "---\ntitle: I\ntype: image\n---\n\ntext");
     for (file, said) in [
-        ("a.csv", "call it one of: content, prompt"),
+        ("a.csv", "one of: content, prompt"),
         ("a.json", "no object with a text"),
         ("b.json", "not JSON"),
         ("absent", "No such file"),
