@@ -67,13 +67,11 @@ mod absent {
 
     pub(in super::super) type File = io::Cursor<bytes::Bytes>;
 
-    #[expect(clippy::unused_async, reason = "as where there are files")]
     pub(in super::super) async fn open(path: &Path) -> Result<(File, Version), Error> {
         let text = "there are no files here; upload bytes";
         Err(Error::file(path.display(), "read", io::Error::new(io::ErrorKind::Unsupported, text)))
     }
 
-    #[expect(clippy::unused_async, reason = "as where there are files")]
     pub(in super::super) async fn version(_: &File) -> io::Result<Version> {
         Ok((0, None))
     }
