@@ -41,7 +41,7 @@ pub(crate) async fn edit(app: &App, name: &str, from: Option<&Path>) -> Result {
 /// Changes what differs.
 pub(crate) async fn store(client: &Client, now: &Prompt, document: Document) -> Result<Prompt> {
     let Document { title, text, prompt_type, platform, .. } = document;
-    let prompt_type = prompt_type.as_deref().filter(|it| now.prompt_type != **it);
+    let prompt_type = prompt_type.filter(|it| *it != now.prompt_type);
     let update = client.prompts().update(now.id).set_prompt_type(prompt_type);
     let update = update.set_title(Some(title).filter(|it| !it.is_empty() && *it != now.title));
     let update = update.set_text(Some(text).filter(|text| *text != now.text));

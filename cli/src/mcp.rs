@@ -148,7 +148,7 @@ impl ServerHandler for Library {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let Some(mut changes) = self.changes() else { return };
+        let Some(mut changes) = self.changes().await else { return };
         tokio::spawn(async move {
             while let Some(has_changed) = changes.next().await
                 && !context.peer.is_transport_closed()
@@ -165,7 +165,7 @@ impl ServerHandler for Library {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
-        let Some(changes) = self.changes() else { return Ok(()) };
+        let Some(changes) = self.changes().await else { return Ok(()) };
         let changes = changes.filter(|has_changed| std::future::ready(*has_changed));
         tokio::select! {
             () = context.cancelled() => {}

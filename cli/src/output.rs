@@ -51,8 +51,7 @@ impl App {
         if !self.json {
             return print(&for_terminal(text));
         }
-        let line =
-            serde_json::to_string(item).map_err(|it| Failure::new(FAILED, it.to_string()))?;
+        let line = serde_json::to_string(item).map_err(io::Error::from)?;
         print(&(line + "\n"))
     }
 }
