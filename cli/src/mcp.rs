@@ -46,10 +46,9 @@ const INSTRUCTIONS: &str = "A library of prompts. Its menu offers the pinned pro
 
 pub(crate) async fn run(client: Client, options: Mcp) -> Result {
     let vault = find::vault_id(&client, options.vault.as_deref()).await?;
-    let http = options.http;
     let (pinned, pictures) = (Arc::default(), Arc::default());
     let library = Library { client, vault, options, pinned, pictures };
-    match http {
+    match library.options.http {
         Some(address) => serve::http(library, address).await,
         None => serve::stdio(library).await,
     }
