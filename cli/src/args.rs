@@ -47,9 +47,7 @@ pub(crate) enum Command {
     /// Forget the address and the key.
     Logout,
     /// List prompts, newest first.
-    #[command(
-        after_help = "Example: promptarium ls --vault Writing --limit 0 --json | jq -r .title"
-    )]
+    #[command(after_help = "Example: promptarium ls --vault Writing --json | jq -r .title")]
     Ls(Selection),
     /// Find prompts that have all these words.
     #[command(after_help = "Example: promptarium search code review --vault Work")]
@@ -121,9 +119,7 @@ Examples:
   promptarium show Harbour | promptarium generate local/plasma - --count 4 -o pictures")]
     Generate(Generate),
     /// Write each prompt as a Markdown file, for git.
-    #[command(
-        after_help = "Example: promptarium export prompts && git -C prompts commit -am Prompts"
-    )]
+    #[command(after_help = "Example: promptarium export prompts && git -C prompts add -A")]
     Export {
         folder: PathBuf,
         /// Only the prompts of this vault.

@@ -113,8 +113,7 @@ fn base_url(address: &str) -> Result<String> {
         false if is_local => "http://",
         false => "https://",
     };
-    let wrong =
-        |error| Failure::new(USAGE, format!("URL: \"{address}\" is not an address: {error}"));
+    let wrong = |it| Failure::new(USAGE, format!("URL: \"{address}\" is not an address: {it}"));
     let mut url = Url::parse(&format!("{scheme}{address}")).map_err(wrong)?;
     if url.path() == "/" {
         url.set_path("/api/v1");

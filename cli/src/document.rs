@@ -13,7 +13,7 @@ pub(crate) struct Document {
     pub(crate) id: Option<PromptId>,
     pub(crate) title: String,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub(crate) prompt_type: Option<String>,
+    pub(crate) prompt_type: Option<PromptType>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) platform: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -33,7 +33,7 @@ impl Document {
         Self {
             id: Some(prompt.id),
             title: prompt.title.clone(),
-            prompt_type: Some(prompt.prompt_type.to_string()),
+            prompt_type: Some(prompt.prompt_type.clone()),
             platform: prompt.platform.clone(),
             vaults: of_prompt.map(|vault| vault.name.clone()).collect(),
             updated_at: Some(prompt.updated_at),
@@ -66,7 +66,7 @@ impl Document {
 
     /// The type, `text` if none is named.
     pub(crate) fn prompt_type(&self) -> PromptType {
-        self.prompt_type.as_deref().map_or(PromptType::Text, PromptType::from)
+        self.prompt_type.clone().unwrap_or(PromptType::Text)
     }
 
     /// Whether the prompt has this content.

@@ -17,15 +17,13 @@ pub(crate) async fn edit(app: &App, name: &str, from: Option<&Path>) -> Result {
     let prompt = match from {
         Some(path) => {
             let file = fs::read_to_string(path).map_err(Failure::file(path))?;
-            let document = Document::parse(&file)?;
-            store(client, &old, document).await?
+            store(client, &old, Document::parse(&file)?).await?
         }
         None if can_ask() => {
             let save = async |document| {
                 let now = client.prompts().get(old.id).await?;
                 let is_same = Document::new(&old, &[]).is_same(&now);
-                let question = "Somebody else has changed the prompt. Overwrite that?";
-                confirm(is_same, question)?;
+                confirm(is_same, "Somebody else has changed the prompt. Overwrite that?")?;
                 store(client, &now, document).await
             };
             in_editor(&Document::new(&old, &[]), save).await?
@@ -41,7 +39,7 @@ pub(crate) async fn edit(app: &App, name: &str, from: Option<&Path>) -> Result {
 /// Changes what differs.
 pub(crate) async fn store(client: &Client, now: &Prompt, document: Document) -> Result<Prompt> {
     let Document { title, text, prompt_type, platform, .. } = document;
-    let prompt_type = prompt_type.as_deref().filter(|it| now.prompt_type != **it);
+    let prompt_type = prompt_type.filter(|it| *it != now.prompt_type);
     let update = client.prompts().update(now.id).set_prompt_type(prompt_type);
     let update = update.set_title(Some(title).filter(|it| !it.is_empty() && *it != now.title));
     let update = update.set_text(Some(text).filter(|text| *text != now.text));

@@ -45,6 +45,7 @@ pub(crate) async fn export(app: &App, folder: &Path, vault: Option<&str>, delete
             // Whole or not at all: `import` stores what is in the file.
             let part = folder.join(".part");
             let moved = fs::write(&part, file).and_then(|()| fs::rename(&part, &path));
+            let moved = moved.inspect_err(|_| drop(fs::remove_file(&part)));
             moved.map_err(Failure::file(&path))?;
             written += 1;
         }

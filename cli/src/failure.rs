@@ -45,12 +45,9 @@ impl From<Error> for Failure {
         let is_wrong_path = error.path_template().is_some_and(|path| !path.contains('{'));
         let is_wrong_url =
             error.is_not_found() && is_wrong_path || error.is_other_status() || error.is_decode();
-        let job = error.job_id().filter(|_| error.is_outcome_unknown());
-        let (code, hint) = match job {
+        let (code, hint) = match error.job_id().filter(|_| error.is_outcome_unknown()) {
             Some(job) => (FAILED, format!("it may be paid: promptarium generate --resume {job}")),
-            None if unreachable => {
-                (3, "is the server running? promptarium login URL sets it".into())
-            }
+            None if unreachable => (3, "is the server running? see promptarium login".into()),
             None if is_wrong_url => (FAILED, "does the address end in /api/v1?".into()),
             None if error.is_unauthorized() => {
                 (FAILED, "the key is wrong or may not write: promptarium login URL".into())

@@ -33,9 +33,9 @@ pub(crate) fn filled(prompt: &Prompt, set: &[String]) -> Result<String> {
     let variables = prompt.variables();
     if let Some(unknown) = values.keys().find(|name| variables.iter().all(|it| it.name != **name)) {
         let names: Vec<_> = variables.iter().map(|variable| &*variable.name).collect();
-        let failure =
-            Failure::new(USAGE, format!("--set: the prompt has no variable \"{unknown}\""));
-        return Err(failure.hint(format!("its variables: {}", names.join(", "))));
+        let text = format!("--set: the prompt has no variable \"{unknown}\"");
+        let hint = format!("its variables: {}", names.join(", "));
+        return Err(Failure::new(USAGE, text).hint(hint));
     }
     // Standard input cannot be asked if it was a value.
     let asks = can_ask() && !set.iter().any(|pair| pair.ends_with("=-"));
@@ -53,8 +53,7 @@ pub(crate) fn filled(prompt: &Prompt, set: &[String]) -> Result<String> {
         [] => Ok(prompt.filled(|name| values.get(name))),
         missing => {
             let failure = Failure::new(USAGE, format!("no value for {}", missing.join(", ")));
-            Err(failure
-                .hint("add --set \"NAME=VALUE\" for each, or --raw to show the text as it is"))
+            Err(failure.hint("add --set \"NAME=VALUE\" for each, or --raw to leave them"))
         }
     }
 }

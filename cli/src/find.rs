@@ -4,7 +4,7 @@ use deunicode::deunicode_char;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt as _, TryStreamExt as _};
 use promptarium::request::ListPrompts;
-use promptarium::{Client, Error, Items, Prompt, PromptId, Vault, VaultId};
+use promptarium::{Client, Error, Prompt, PromptId, Vault, VaultId};
 
 use crate::failure::{ABSENT, Failure, Result, USAGE};
 
@@ -61,49 +61,39 @@ type Found<T> = std::result::Result<T, Error>;
 /// every prompt; then this program searches.
 pub(crate) fn search(list: ListPrompts, words: &str) -> BoxStream<'static, Found<Prompt>> {
     let asked = Some(words).filter(|words| !words.trim().is_empty());
-    let items = list.clone().set_search(asked).items();
-    let search = Search { list, items, words: fold(words).replace('"', " "), trusts: None };
-    let next = |mut search: Search| async move { Ok(search.next().await?.map(|it| (it, search))) };
-    stream::try_unfold(search, next).boxed()
-}
-
-struct Search {
-    /// The list without the search.
-    list: ListPrompts,
-    items: Items<Prompt>,
-    words: String,
-    /// Whether the server searches; `None` until a prompt makes it doubtful.
-    trusts: Option<bool>,
-}
-
-impl Search {
-    async fn next(&mut self) -> Found<Option<Prompt>> {
-        loop {
-            let is_first = self.items.cursor().is_none() && self.trusts.is_none();
-            match self.items.try_next().await {
-                Err(error) if error.is_invalid() && is_first => {
-                    (self.items, self.trusts) = (self.list.clone().items(), Some(false));
-                }
-                Ok(Some(prompt)) if self.trusts != Some(true) && !self.has_all(&prompt) => {
-                    if self.trusts.is_none() {
-                        // The server may know better what matches. No prompt has this word.
-                        let probe = self.list.clone().search("qzxvjwkqzxvjwk").page_size(1).page();
-                        self.trusts = Some(probe.await.is_ok_and(|page| page.items.is_empty()));
+    let (items, words) = (list.clone().set_search(asked).items(), fold(words).replace('"', " "));
+    // Last whether the server searches; `None` until a prompt makes it doubtful.
+    stream::try_unfold(
+        (list, items, words, None),
+        |(list, mut items, words, mut trusts)| async move {
+            loop {
+                let is_first = items.cursor().is_none() && trusts.is_none();
+                match items.try_next().await {
+                    Err(error) if error.is_invalid() && is_first => {
+                        (items, trusts) = (list.clone().items(), Some(false));
                     }
-                    if self.trusts == Some(true) {
-                        return Ok(Some(prompt));
+                    Ok(Some(prompt)) if trusts != Some(true) && !has_all(&prompt, &words) => {
+                        if trusts.is_none() {
+                            // The server may know better what matches. No prompt has this word.
+                            let probe = list.clone().search("qzxvjwkqzxvjwk").page_size(1).page();
+                            trusts = Some(probe.await.is_ok_and(|page| page.items.is_empty()));
+                        }
+                        if trusts == Some(true) {
+                            return Ok(Some((prompt, (list, items, words, trusts))));
+                        }
                     }
+                    found => return Ok(found?.map(|it| (it, (list, items, words, trusts)))),
                 }
-                found => return found,
             }
-        }
-    }
+        },
+    )
+    .boxed()
+}
 
-    fn has_all(&self, prompt: &Prompt) -> bool {
-        let platform = prompt.platform.as_deref().unwrap_or_default();
-        let text = fold(&[&prompt.title, &*prompt.text, platform].join("\n"));
-        self.words.split_whitespace().all(|word| text.contains(word))
-    }
+fn has_all(prompt: &Prompt, words: &str) -> bool {
+    let platform = prompt.platform.as_deref().unwrap_or_default();
+    let text = fold(&[&prompt.title, &*prompt.text, platform].join("\n"));
+    words.split_whitespace().all(|word| text.contains(word))
 }
 
 /// The text in lower case, without the accents of Latin letters.

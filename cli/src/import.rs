@@ -76,9 +76,8 @@ pub(crate) async fn import(app: &App, arguments: &Import) -> Result {
         "leftOut": left_out, "failed": failed });
     app.item(&counts, &format!("{} prompts are stored\n", documents.len() - failed))?;
     let Some(first) = failures.first() else { return Ok(()) };
-    let failure =
-        Failure::new(FAILED, format!("{failed} prompts are not stored; the first: {first}"));
-    Err(failure.hint("the same command goes on with what is missing"))
+    let text = format!("{failed} prompts are not stored; the first: {first}");
+    Err(Failure::new(FAILED, text).hint("the same command goes on with what is missing"))
 }
 
 /// Stores the documents and returns what failed. The journal stays: the same file stores nothing

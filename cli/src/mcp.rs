@@ -46,10 +46,9 @@ const INSTRUCTIONS: &str = "A library of prompts. Its menu offers the pinned pro
 
 pub(crate) async fn run(client: Client, options: Mcp) -> Result {
     let vault = find::vault_id(&client, options.vault.as_deref()).await?;
-    let http = options.http;
     let (pinned, pictures) = (Arc::default(), Arc::default());
     let library = Library { client, vault, options, pinned, pictures };
-    match http {
+    match library.options.http {
         Some(address) => serve::http(library, address).await,
         None => serve::stdio(library).await,
     }
@@ -148,7 +147,7 @@ impl ServerHandler for Library {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let Some(mut changes) = self.changes() else { return };
+        let Some(mut changes) = self.changes().await else { return };
         tokio::spawn(async move {
             while let Some(has_changed) = changes.next().await
                 && !context.peer.is_transport_closed()
@@ -165,7 +164,7 @@ impl ServerHandler for Library {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
-        let Some(changes) = self.changes() else { return Ok(()) };
+        let Some(changes) = self.changes().await else { return Ok(()) };
         let changes = changes.filter(|has_changed| std::future::ready(*has_changed));
         tokio::select! {
             () = context.cancelled() => {}

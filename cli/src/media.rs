@@ -1,5 +1,6 @@
 //! Uploads and generations.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -43,11 +44,25 @@ pub(crate) struct Order {
     ratio: Option<String>,
     #[serde(skip)]
     video: bool,
-    /// Its name or id.
     vault: Option<String>,
 }
 
 pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
+    let job = OnceCell::new();
+    tokio::select! {
+        // First, since it may wait for standard input, where Ctrl-C has to end the program.
+        biased;
+        done = order(app, arguments, &job) => done,
+        _ = tokio::signal::ctrl_c() => {
+            let id = job.get().map(|id| format!("promptarium generate --resume {id}"));
+            let failure = Failure::new(INTERRUPTED, "interrupted; the job goes on at the server");
+            Err(failure.hint(id.unwrap_or_else(|| "the same command continues it".to_owned())))
+        }
+    }
+}
+
+/// Orders the generation, waits for it, and shows or downloads it.
+async fn order(app: &App, arguments: Generate, id: &OnceCell<JobId>) -> Result {
     let client = &app.client;
     let Generate { resume, model, text, count, ratio, video, vault, output: folder } = arguments;
     let vault_id = find::vault_id(client, vault.as_deref()).await?;
@@ -55,15 +70,11 @@ pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
     if let Some(folder) = &folder {
         fs::create_dir_all(folder).map_err(Failure::file(folder))?;
     }
-    let mut interrupted = tokio::spawn(tokio::signal::ctrl_c());
-    let (id, job, name) = match (resume, model, text) {
+    let (new, job, name) = match (resume, model, text) {
         (None, Some(model), Some(text)) => {
             let text = fill::text(&text)?.trim().to_owned();
             let order = Order { model, text, count, ratio, video, vault };
-            let job = tokio::select! {
-                job = order.submit(client) => job?,
-                _ = &mut interrupted => return Err(stopped("the same command continues it")),
-            };
+            let job = order.submit(client).await?;
             (job.client_job_id.clone(), GenerationRef::from(job), order.text)
         }
         (id, ..) => {
@@ -71,17 +82,15 @@ pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
             (JobId::from(&*id), GenerationRef::from(&*id), id)
         }
     };
+    let id = id.get_or_init(|| new);
     let bar = progress(None, "{spinner} {msg}, {elapsed}");
     bar.enable_steady_tick(Duration::from_millis(120));
     let wait = client.generations().wait(job).timeout(Duration::MAX);
     let wait = if let Some(vault) = vault_id { wait.vault(vault) } else { wait };
     let wait = wait.on_change(|status| bar.set_message(one_line(status.state.as_str())));
-    let ended = tokio::select! {
-        ended = wait.send() => ended,
-        _ = interrupted => return Err(stopped(&format!("promptarium generate --resume {id}"))),
-    };
+    let ended = wait.send().await;
     bar.finish_and_clear();
-    let finished = ended_with(&id, ended)?;
+    let finished = ended_with(id, ended)?;
     let Some(folder) = folder else {
         let urls: String = finished.images().map(|image| format!("{}\n", image.url)).collect();
         return app.item(&finished, &urls);
@@ -112,7 +121,7 @@ impl Order {
         let create = if let Some(count) = count { create.batch_count(*count) } else { create };
         let create = if *video { create.video() } else { create };
         let name = digest(&format!("{}\n{self:?}", client.base_url())) + ".journal";
-        let path = state_folder(JOURNALS)?.join(name);
+        let path = state_folder("generations")?.join(name);
         match path.exists() {
             true => note("An earlier run was interrupted; asking the service for its job."),
             false => note(format!("Job {}", create.job_id())),
@@ -125,19 +134,13 @@ impl Order {
     }
 }
 
-const JOURNALS: &str = "generations";
-
-fn stopped(hint: &str) -> Failure {
-    Failure::new(INTERRUPTED, "interrupted; the job goes on at the server").hint(hint)
-}
-
 /// The end of a job, after which the next order like it is a new one.
 pub(crate) fn ended_with(
     job: &JobId,
     ended: std::result::Result<FinishedGeneration, promptarium::Error>,
 ) -> Result<FinishedGeneration> {
     let is_over = ended.as_ref().map_or_else(promptarium::Error::is_job_failed, |_| true);
-    for journal in fs::read_dir(state_folder(JOURNALS)?)?.flatten().filter(|_| is_over) {
+    for journal in fs::read_dir(state_folder("generations")?)?.flatten().filter(|_| is_over) {
         if fs::read_to_string(journal.path()).is_ok_and(|text| text.contains(job.as_str())) {
             fs::remove_file(journal.path())?;
         }

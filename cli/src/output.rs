@@ -51,8 +51,7 @@ impl App {
         if !self.json {
             return print(&for_terminal(text));
         }
-        let line =
-            serde_json::to_string(item).map_err(|it| Failure::new(FAILED, it.to_string()))?;
+        let line = serde_json::to_string(item).map_err(io::Error::from)?;
         print(&(line + "\n"))
     }
 }
@@ -85,14 +84,12 @@ pub(crate) fn ask(question: &str) -> Result<String> {
 
 /// Asks whether to go on, unless the answer is given.
 pub(crate) fn confirm(yes: bool, question: &str) -> Result {
-    match yes || can_ask() {
-        true if yes || ask(&format!("{question} [y/N] "))?.trim().eq_ignore_ascii_case("y") => {
-            Ok(())
-        }
-        true => Err(Failure::new(FAILED, "nothing was done")),
-        false => {
-            Err(Failure::new(USAGE, format!("{question} Nobody can be asked here; add --yes")))
-        }
+    if !yes && !can_ask() {
+        return Err(Failure::new(USAGE, format!("{question} Nobody can be asked here; add --yes")));
+    }
+    match yes || ask(&format!("{question} [y/N] "))?.trim().eq_ignore_ascii_case("y") {
+        true => Ok(()),
+        false => Err(Failure::new(FAILED, "nothing was done")),
     }
 }
 

@@ -77,7 +77,6 @@ pub(crate) async fn new(app: &App, title: String, text: Option<String>, fields: 
     let Fields { vault, prompt_type, model, platform } = fields;
     let vault = find::vault_id(&app.client, vault.as_deref()).await?;
     let prompt_type = prompt_type.or_else(|| model.as_ref().map(|_| PromptType::Image));
-    let prompt_type = prompt_type.map(|it| it.to_string());
     let document = Document { title, prompt_type, platform, ..Document::default() };
     let create = async |document: Document| {
         let prompt_type = Some(document.prompt_type());

@@ -26,10 +26,8 @@ pub(crate) async fn run(app: &App, command: VaultCommand) -> Result {
         }
         VaultCommand::Rm { vault, yes } => {
             let Vault { id, name, prompt_count, .. } = find::vault(client, &vault).await?;
-            confirm(
-                yes,
-                &format!("Delete the vault \"{name}\"? Its {prompt_count} prompts remain."),
-            )?;
+            let question = format!("Delete the vault \"{name}\"? Its {prompt_count} prompts stay.");
+            confirm(yes, &question)?;
             app.item(&client.vaults().delete(id).await?, &format!("{id}\n"))
         }
         VaultCommand::Add(Members { vault, prompts }) => {

@@ -1,8 +1,9 @@
 //! Reads prompts from Markdown, CSV and JSON files of this and other programs.
 
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::path::Path;
 
+use promptarium::PromptType;
 use serde_json::{Map, Value};
 
 use crate::document::Document;
@@ -18,12 +19,9 @@ const TEXT: [&str; 5] = ["content", "prompt", "text", "value", "template"];
 pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
     if path.is_dir() {
         let entries = fs::read_dir(path).map_err(Failure::file(path))?.flatten();
-        let mut entries: Vec<_> = entries.map(|entry| entry.path()).collect();
-        let is_hidden =
-            |path: &Path| path.file_name().is_none_or(|it| it.as_encoded_bytes().starts_with(b"."));
-        entries.retain(|it| {
-            !is_hidden(it) && (it.is_dir() || it.extension().is_some_and(|it| it == "md"))
-        });
+        let is_visible = |entry: &DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b".");
+        let mut entries: Vec<_> = entries.filter(is_visible).map(|entry| entry.path()).collect();
+        entries.retain(|it| it.is_dir() || it.extension().is_some_and(|it| it == "md"));
         entries.sort();
         let sources: Vec<_> = entries.iter().map(|path| sources(path)).collect::<Result<_>>()?;
         return Ok(sources.into_iter().flatten().collect());
@@ -36,10 +34,9 @@ pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
         Some("csv" | "tsv") => csv(&name, &file),
         Some("json" | "jsonl") => json(&name, &file),
         _ => {
-            let stem =
-                path.file_stem().unwrap_or_default().to_string_lossy().replace(['-', '_'], " ");
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             let document = Document::parse(&file).map(|document| match &*document.title {
-                "" => Document { title: stem, ..document },
+                "" => Document { title: stem.replace(['-', '_'], " "), ..document },
                 _ => document,
             });
             Ok(vec![(name, document)])
@@ -74,8 +71,7 @@ fn csv(name: &str, file: &str) -> Result<Vec<Source>> {
 fn json(name: &str, file: &str) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for value in serde_json::Deserializer::from_str(file).into_iter() {
-        let value =
-            value.map_err(|error| Failure::new(USAGE, format!("{name}: not JSON: {error}")))?;
+        let value = value.map_err(|it| Failure::new(USAGE, format!("{name}: not JSON: {it}")))?;
         collect(name, "", &value, &mut sources);
     }
     if sources.is_empty() {
@@ -126,7 +122,7 @@ fn document(object: &Map<String, Value>, key: &str) -> Result<Document> {
     let title = text(&TITLE).or_else(|| (!key.is_empty()).then(|| key.to_owned()));
     Ok(Document {
         title: title.unwrap_or_else(first_line),
-        prompt_type: text(&["type", "promptType"]),
+        prompt_type: text(&["type", "promptType"]).as_deref().map(PromptType::from),
         platform: text(&["platform"]),
         vaults: text(&["vault", "vaults"]).into_iter().collect(),
         text: content,

@@ -1,5 +1,6 @@
 //! The prompts that a client offers in its menu.
 
+use std::future::ready;
 use std::time::{Duration, Instant};
 
 use futures::{StreamExt as _, TryStreamExt as _};
@@ -42,9 +43,8 @@ impl Library {
         vaults.retain(|vault| vault.prompt_count > 0);
         known.retain(|id, _| vaults.iter().any(|vault| vault.id == *id));
         for Vault { id, prompt_count, .. } in vaults {
-            let is_fresh =
-                |(read, _): &(Instant, _)| prompt_count > LARGE && read.elapsed() < FRESH;
-            if !known.get(&id).is_some_and(is_fresh) {
+            let age = if prompt_count > LARGE { FRESH } else { Duration::ZERO };
+            if known.get(&id).is_none_or(|(read, _)| read.elapsed() >= age) {
                 let members = self.client.vault(id).list().await?.into_iter();
                 let pinned = members.filter(|member| member.is_pinned).map(|member| member.prompt);
                 known.insert(id, (Instant::now(), pinned.collect()));
@@ -66,10 +66,8 @@ impl Library {
         let prompt = self.named(name, arguments).await?;
         let missing = prompt.missing(|name| arguments.contains_key(name));
         if !missing.is_empty() && name != ANY {
-            return Err(Failure::new(
-                USAGE,
-                format!("a value is missing for: {}", missing.join(", ")),
-            ));
+            let text = format!("a value is missing for: {}", missing.join(", "));
+            return Err(Failure::new(USAGE, text));
         }
         let text = prompt.filled(|name| arguments.get(name).map(text));
         let message = PromptMessage::new_text(Role::User, text);
@@ -96,15 +94,14 @@ impl Library {
     ) -> Result<Vec<String>> {
         let typed = find::fold(&argument.value);
         if name != ANY {
-            let variables = self.named(name, &JsonObject::new()).await?.variables().into_iter();
-            let defaults =
-                variables.filter(|it| it.name == argument.name).filter_map(|it| it.default);
+            let mut variables = self.named(name, &JsonObject::new()).await?.variables();
+            variables.retain(|it| it.name == argument.name);
+            let defaults = variables.into_iter().filter_map(|it| it.default);
             return Ok(defaults.filter(|it| find::fold(it).starts_with(&typed)).collect());
         }
         let found = find::search(self.client.prompts().list(), &argument.value).take(COMPLETED);
-        let titles = found.map_ok(|prompt| prompt.title);
-        let titles =
-            titles.try_filter(|title| std::future::ready(find::fold(title).contains(&typed)));
+        let is_meant = |title: &String| ready(find::fold(title).contains(&typed));
+        let titles = found.map_ok(|prompt| prompt.title).try_filter(is_meant);
         let mut titles: Vec<_> = titles.take(CompletionInfo::MAX_VALUES + 1).try_collect().await?;
         titles.dedup();
         Ok(titles)

@@ -66,8 +66,8 @@ impl Library {
             }
             Err(id) => ((&*id).into(), GenerationRef::from(&*id)),
         };
-        let (token, peer, mut steps) =
-            (context.meta.get_progress_token(), context.peer.clone(), 0.0);
+        let (token, peer) = (context.meta.get_progress_token(), context.peer.clone());
+        let mut steps = 0.0;
         let wait = self.client.generations().wait(job).timeout(WAIT).on_change(|status| {
             let (Some(token), peer) = (token.clone(), peer.clone()) else { return };
             steps += 1.0;

@@ -9,7 +9,7 @@ use futures::stream::{self, BoxStream, StreamExt as _};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
-use promptarium::{Page, Prompt, PromptId, Timestamp};
+use promptarium::{PromptId, Timestamp};
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -69,19 +69,22 @@ impl Library {
     /// If changes of the prompts that are offered are watched: whether there is one, each time that
     /// they were looked at. The longer there is none the longer it waits, up to eight times the
     /// interval.
-    pub(super) fn changes(&self) -> Option<BoxStream<'static, bool>> {
+    pub(super) async fn changes(&self) -> Option<BoxStream<'static, bool>> {
         let interval = Duration::from_secs(self.options.watch?.into());
+        let first = (self.clone(), interval, self.state().await);
         let look = move |(library, wait, seen): (Self, Duration, Option<State>)| async move {
             sleep(wait).await;
-            let page = library.offered(None).await.ok();
-            let ids =
-                |page: Page<Prompt>| page.items.iter().map(|it| (it.id, it.updated_at)).collect();
-            let state = page.map(ids);
-            let has_changed = seen.is_some() && state.is_some() && state != seen;
-            let longer = (wait * 3 / 2).clamp(interval, interval * 8);
+            let state = library.state().await;
+            let has_changed = state.is_some() && state != seen;
+            let longer = (wait * 3 / 2).min(interval * 8);
             let wait = if has_changed { interval } else { longer };
             Some((has_changed, (library, wait, state.or(seen))))
         };
-        Some(stream::unfold((self.clone(), Duration::ZERO, None), look).boxed())
+        Some(stream::unfold(first, look).boxed())
+    }
+
+    async fn state(&self) -> Option<State> {
+        let page = self.offered(None).await.ok()?;
+        Some(page.items.iter().map(|prompt| (prompt.id, prompt.updated_at)).collect())
     }
 }
