@@ -50,28 +50,37 @@ async fn send(server: &Running, key: &str, method: &str, path: &str, body: Optio
     response.data()
 }
 
-/// Generates a picture, and returns its bytes.
-async fn generate(server: &Running) -> Vec<u8> {
-    let body = json!({ "modelId": "local/plasma", "prompt": "A harbour", "clientJobId": "j" });
-    send(server, KEY, "POST", "/generations", Some(body)).await;
-    let has_ended = async || {
-        let job = send(server, KEY, "GET", "/generations/j/status", None).await;
-        job["status"] == "completed"
-    };
-    wait_until(TIMEOUT, has_ended).await.expect("an end");
-    picture(server, KEY).await
+/// Generates three pictures for two prompts, and returns the bytes of all.
+async fn generate(server: &Running) -> Vec<Vec<u8>> {
+    for (job, count) in [("j", 1), ("k", 2)] {
+        let body = json!({
+            "modelId": "local/plasma", "prompt": "A harbour", "clientJobId": job, "batchCount": count,
+        });
+        send(server, KEY, "POST", "/generations", Some(body)).await;
+        let has_ended = async || {
+            let path = format!("/generations/{job}/status");
+            send(server, KEY, "GET", &path, None).await["status"] == "completed"
+        };
+        wait_until(TIMEOUT, has_ended).await.expect("an end");
+    }
+    pictures(server, KEY).await
 }
 
-/// The bytes of the only picture of the account.
-async fn picture(server: &Running, key: &str) -> Vec<u8> {
+/// The bytes of the three pictures of the account, in the order of its list.
+async fn pictures(server: &Running, key: &str) -> Vec<Vec<u8>> {
     let prompts = send(server, key, "GET", "/prompts", None).await;
-    let prompts = prompts.as_array().unwrap();
-    let urls: Vec<_> = prompts.iter().filter_map(|one| one["images"][0]["url"].as_str()).collect();
-    let [url] = urls[..] else { panic!("{urls:?}") };
-    let path = url.strip_prefix(server.root()).unwrap_or_else(|| panic!("{url}"));
-    let file = get(server, path).await;
-    assert_eq!(file.status, 200, "{url}");
-    file.bytes
+    let images = prompts.as_array().unwrap().iter().filter_map(|one| one["images"].as_array());
+    let mut files = Vec::new();
+    for image in images.flatten() {
+        let url = image["url"].as_str().unwrap();
+        let path = url.strip_prefix(server.root()).unwrap_or_else(|| panic!("{url}"));
+        let file = get(server, path).await;
+        assert_eq!(file.status, 200, "{url}");
+        files.push(file.bytes);
+    }
+    assert_eq!(files.len(), 3);
+    assert!(files[1] != files[2], "they cannot be told apart");
+    files
 }
 
 #[tokio::test]
@@ -90,7 +99,7 @@ async fn what_was_kept_is_there_after_a_stop_and_a_start() {
     assert_eq!(server.stop().await.code, Some(0));
     let server = home.start("").await;
     assert_eq!(send(&server, KEY, "GET", &format!("/prompts/{id}"), None).await["id"], id);
-    assert_eq!(picture(&server, KEY).await, bytes);
+    assert_eq!(pictures(&server, KEY).await, bytes);
     let job = send(&server, KEY, "GET", "/generations/j/status", None).await;
     assert_eq!(job["status"], "completed");
 }
@@ -154,13 +163,13 @@ async fn an_archive_carries_an_account_with_its_pictures_to_postgresql_and_back(
     command(&format!("account import alice {there} {url}")).await;
     let key = command(&format!("key create --account alice {url}")).await.stdout;
     let moved = Running::start(&url).await;
-    assert_eq!(picture(&moved, key.trim()).await, bytes);
+    assert_eq!(pictures(&moved, key.trim()).await, bytes);
     command(&format!("account export alice --with-files {back} {url}")).await;
 
     let again = home.data("again");
     let server = Running::start(&format!("{again} --seed-key={KEY}=alice")).await;
     command(&format!("account import alice {back} {again}")).await;
-    assert_eq!(picture(&server, KEY).await, bytes);
+    assert_eq!(pictures(&server, KEY).await, bytes);
 }
 
 /// A copy of an archive without its pictures.
@@ -215,11 +224,10 @@ async fn an_archive_whose_pictures_are_missing_or_differ_is_refused() {
         assert!(line.contains(expected), "{line}");
         assert_eq!(send(&there, KEY, "GET", "/prompts", None).await, json!([]));
     };
-    refused(&part, "1 files that account.json names are neither in it nor in the blob store").await;
+    refused(&part, "3 files that account.json names are neither in it nor in the blob store").await;
 
     let files = files(Path::new(&home.path("data/blobs/images")));
-    let [file] = &files[..] else { panic!("{files:?}") };
-    let place = file.strip_prefix(home.path("data")).unwrap();
+    let place = files[0].strip_prefix(home.path("data")).unwrap();
     let target = Path::new(&home.path("other")).join(place);
     std::fs::create_dir_all(target.parent().unwrap()).unwrap();
     std::fs::write(&target, "another").unwrap();
@@ -227,8 +235,8 @@ async fn an_archive_whose_pictures_are_missing_or_differ_is_refused() {
 
     std::fs::remove_file(&target).unwrap();
     let mut damaged = std::fs::read(&whole).unwrap();
-    let at = damaged.windows(bytes.len()).position(|part| part == bytes).unwrap();
-    damaged[at + bytes.len() / 2] ^= 1;
+    let at = damaged.windows(bytes[0].len()).position(|part| part == bytes[0]).unwrap();
+    damaged[at + bytes[0].len() / 2] ^= 1;
     std::fs::write(home.path("damaged.zip"), damaged).unwrap();
     refused(&home.path("damaged.zip"), "Invalid checksum").await;
 
@@ -251,7 +259,7 @@ async fn a_backup_of_a_running_server_is_restored_at_another_address() {
     let second = refusal(program(&format!("restore {archive} {restored}")), 1).await;
     assert!(second.contains("has data"), "{second}");
     let server = Running::start(&restored).await;
-    assert_eq!(picture(&server, KEY).await, bytes);
+    assert_eq!(pictures(&server, KEY).await, bytes);
 }
 
 #[tokio::test]
