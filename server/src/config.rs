@@ -32,7 +32,6 @@ use crate::generate::JobSettings;
 use crate::generate::queue::QueueSetting;
 use crate::serve::listener::ListenerLimits;
 
-/// Default of `--data`.
 const DATA_FOLDER_DEFAULT: &str = "./promptarium-data";
 /// Default of `--blob-store` with a database: files have to last as long as it does.
 const BLOB_FOLDER_DEFAULT: &str = "./data/blobs";
@@ -41,11 +40,9 @@ const BLOB_FOLDER_DEFAULT: &str = "./data/blobs";
 pub struct Config {
     pub(crate) settings: Settings,
     input: Input,
-    /// Keys that exist from the start.
     pub(crate) seeds: Vec<SeedKey>,
     /// The provider of generations; the built-in one if `None`.
     pub(crate) provider: Option<QueueSetting>,
-    /// Where uploaded and generated files are kept.
     pub(crate) blobs: BlobSetting,
     /// Where the data are; `None` with a database.
     pub(crate) data: Option<DataPlace>,
@@ -156,29 +153,20 @@ impl Config {
     }
 
     /// Where the data are, if not in a database.
-    #[cfg(feature = "folder")]
     fn data_place(&mut self) -> Result<Option<DataPlace>, String> {
         #[cfg(feature = "postgres")]
         let has_database = self.settings.database_url.is_some();
         #[cfg(not(feature = "postgres"))]
         let has_database = false;
-        match self.settings.data.take() {
-            Some(_) if has_database => {
-                Err(self.fault("data", "cannot be used with --database-url"))
-            }
-            None if has_database => Ok(None),
-            given => Ok(given.or_else(|| Some(DataPlace::Folder(DATA_FOLDER_DEFAULT.into())))),
+        #[cfg(feature = "folder")]
+        let (given, default) =
+            (self.settings.data.take(), DataPlace::Folder(DATA_FOLDER_DEFAULT.into()));
+        #[cfg(not(feature = "folder"))]
+        let (given, default) = (None, DataPlace::Memory);
+        if has_database && given.is_some() {
+            return Err(self.fault("data", "cannot be used with --database-url"));
         }
-    }
-
-    /// Where the data are, if not in a database.
-    #[cfg(not(feature = "folder"))]
-    fn data_place(&self) -> Result<Option<DataPlace>, String> {
-        #[cfg(feature = "postgres")]
-        if self.settings.database_url.is_some() {
-            return Ok(None);
-        }
-        Ok(Some(DataPlace::Memory))
+        Ok((!has_database).then(|| given.unwrap_or(default)))
     }
 
     /// The absolute path of the folder with the data.
@@ -188,7 +176,6 @@ impl Config {
         Some(std::path::absolute(folder).unwrap_or_else(|_| folder.clone()))
     }
 
-    /// The command line with the variables of the environment as flags.
     pub(crate) fn command_line(&self) -> Vec<String> {
         self.input.command_line()
     }

@@ -12,5 +12,4 @@ pub(crate) mod json;
 pub(crate) mod path;
 pub(crate) mod rates;
 pub(crate) mod response;
-pub(crate) mod trace;
 pub(crate) mod validate;

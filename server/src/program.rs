@@ -147,6 +147,7 @@ pub async fn start(
         store: api.store.clone(),
         worker: service.worker.clone(),
         submitter: service.submitter.clone(),
+        deliveries: api.extensions.get().cloned().unwrap_or_default(),
     };
     let metrics = metrics.map(|requests| Arc::new(Metrics::new(&requests, readings)));
     Ok((service, metrics))

@@ -176,7 +176,8 @@ async fn serve_until_signal(config: Config) -> Result<ExitCode, Failure> {
     let with_link = has_pages && service.account_is_new;
     let sign_in_url = if with_link { sign_in_url(&service.sign_in).await } else { None };
     #[cfg(all(unix, feature = "folder"))]
-    folder.iter().for_each(|folder| admin_socket::serve(folder, &service.app.api.store));
+    let _commands =
+        folder.as_deref().and_then(|folder| admin_socket::serve(folder, &service.app.api.store));
     let ready_line = ReadyLine {
         base_url: &service.app.api.base_url,
         api_key: service.generated_key.as_ref().map(GeneratedKey::expose),

@@ -153,7 +153,7 @@ fn time(field: &Field<'_>) -> Result<Timestamp, FieldError> {
     is_stored.then_some(time).ok_or_else(wrong)
 }
 
-fn boolean(field: &Field<'_>) -> Result<bool, FieldError> {
+pub(super) fn boolean(field: &Field<'_>) -> Result<bool, FieldError> {
     field.raw().parse().map_err(|_| "must be true or false".to_owned())
 }
 

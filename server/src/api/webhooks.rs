@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use self::deliver::{Deliverer, delivery_id, message};
+use super::import::boolean;
 use super::route::{Handler, Route};
 use super::view::Time;
 use super::{Api, HandlerResult, Request};
@@ -98,13 +99,12 @@ impl AccountWebhooks<'_> {
         let secret =
             WebhookSecret::new(text).map_err(|error| StoreError::Internal(error.into()))?;
         change_webhooks(&*self.deliverer.store, self.account, |webhooks| {
-            let id = match id {
-                Some(id) => id,
+            let webhook = match id {
+                Some(id) => webhooks.get_mut(id).ok_or(ApiError::NotFound)?,
                 None => {
                     webhooks.add(&secret, now).ok_or_else(|| FieldErrors::of("url", TOO_MANY))?
                 }
             };
-            let webhook = webhooks.get_mut(id).ok_or(ApiError::NotFound)?;
             patch.apply(webhook);
             if patch.new_secret {
                 let until = now.checked_add(WEBHOOK_ROTATION).unwrap_or(now);
@@ -249,7 +249,6 @@ async fn retry(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResul
     Ok(response::data(StatusCode::OK, &delivery_view(&delivery)))
 }
 
-/// The delivery of this id.
 pub(crate) fn delivery_of(id: &str) -> Option<DeliveryId> {
     HEXLOWER.decode(id.strip_prefix("msg_")?.as_bytes()).ok()?.try_into().ok()
 }
@@ -270,13 +269,9 @@ fn patch(form: &mut Form<'_>, deliverer: &Deliverer) -> WebhookPatch {
             let names = EVENTS.iter().filter(|(_, at)| given.contains(at));
             names.map(|(name, _)| (*name).into()).collect()
         }),
-        enabled: form.optional("enabled", enabled),
+        enabled: form.optional("enabled", boolean),
         new_secret: false,
     }
-}
-
-fn enabled(field: &Field<'_>) -> Result<bool, FieldError> {
-    field.raw().parse().map_err(|_| "must be true or false".to_owned())
 }
 
 fn webhook_url(field: &Field<'_>, deliverer: &Deliverer) -> Result<Arc<str>, FieldError> {

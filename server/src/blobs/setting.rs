@@ -9,14 +9,11 @@ use crate::store::Cause;
 /// Where files are to be stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BlobSetting {
-    /// In memory, until the process ends.
     #[default]
     Memory,
     /// In this folder, relative to the working directory.
     Folder(PathBuf),
-    /// In an S3-compatible store.
     S3 {
-        /// The bucket.
         bucket: Box<str>,
         /// Prefix of all object keys; may be empty.
         prefix: Box<str>,

@@ -14,7 +14,7 @@ use super::folder::{TempFile, blocking};
 use super::{BlobError, Blobs, MARK, Place, in_time, random_id};
 use crate::error_chain::error_chain;
 use crate::limits::product::BLOBS_OPEN_TIMEOUT;
-use crate::store::{AdminStore, Cause, Replace};
+use crate::store::{AdminStore, Cause, Replace, Result};
 
 impl Blobs {
     /// Checks that files can be put into the store once and read, and marks it.
@@ -67,14 +67,14 @@ impl Blobs {
         }
     }
 
-    /// Checks that this is the store with the files of the database. The database remembers it at
-    /// the first start, and where it is at each start.
+    /// Checks that this is the store with the files of the database.
     ///
     /// # Errors
     /// If it is another one.
     pub(crate) async fn check_mark(&self, database: &dyn AdminStore) -> Result<(), Cause> {
-        let other = self.other_store(database).await;
-        match other.map_err(|error| self.refused(&error_chain(&*error)))? {
+        let Some(own) = self.description().await? else { return Ok(()) };
+        let other = Self::other_store(database, &own).await;
+        match other.map_err(|error| self.refused(&error_chain(&error)))? {
             None => Ok(()),
             Some(other) => Err(self.refused(&format!(
                 "the files of this database are in {other}. Start with that --blob-store, or move \
@@ -83,20 +83,29 @@ impl Blobs {
         }
     }
 
-    /// Where the files of the database are, if not here. The database has the id and the place of
-    /// their store.
-    async fn other_store(&self, database: &dyn AdminStore) -> Result<Option<String>, Cause> {
+    /// The mark and the address, which the database remembers. `None` in memory.
+    pub(crate) async fn description(&self) -> Result<Option<String>, Cause> {
         if matches!(self.place, Place::Memory) {
             return Ok(None);
         }
-        let mark = self.mark().await?.unwrap_or_default();
+        let mark = self.mark().await.map_err(|error| self.refused(&error.text))?;
+        let mark = mark.unwrap_or_default();
         let mark = String::from_utf8_lossy(&mark);
         let id = mark.split_whitespace().next().unwrap_or_default();
-        let own = format!("{id} {}", self.address);
+        Ok(Some(format!("{id} {}", self.address)))
+    }
+
+    /// Where the files of the database are, if not in the store of this description. The database
+    /// remembers the first one, and its present address.
+    pub(crate) async fn other_store(
+        database: &dyn AdminStore,
+        own: &str,
+    ) -> Result<Option<String>> {
         let known = database.blob_store(own.as_bytes(), Replace::None).await?;
         let text = String::from_utf8_lossy(&known);
+        let own_id = own.split(' ').next();
         match text.split_once(' ') {
-            Some((other, place)) if other != id => return Ok(Some(place.to_owned())),
+            Some((id, address)) if Some(id) != own_id => return Ok(Some(address.to_owned())),
             _ if text != own => {
                 database.blob_store(own.as_bytes(), Replace::Only(&known)).await?;
             }

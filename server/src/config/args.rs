@@ -15,7 +15,7 @@ use super::values::database_url;
 use super::values::{DataPlace, data_place};
 use super::values::{
     LogFormat, ProviderKind, address, boolean, delay, integer, listen, log_filter, mode,
-    model_field, model_namespace, seconds, signing_key, vendor,
+    model_field, seconds, signing_key,
 };
 use crate::blobs::setting::BlobSetting;
 use crate::domain::{ModelNamespace, PublicUrl, SigningKey, Vendor};
@@ -105,7 +105,7 @@ pub(crate) struct Settings {
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) cors_origin: Vec<CorsOrigin>,
     /// Prefix of API keys: lower-case letters and digits.
-    #[arg(long, value_name = "NAME", default_value = "promptarium", value_parser = vendor)]
+    #[arg(long, value_name = "NAME", default_value = "promptarium", value_parser = Vendor::new)]
     pub(crate) vendor: Vendor,
     /// Create an account with exactly this key at the start; repeatable.
     ///
@@ -162,7 +162,7 @@ pub(crate) struct Settings {
     #[arg(default_missing_value = "true")]
     pub(crate) provider_private_outputs: bool,
     /// Prefix that every modelId of a prompt must have.
-    #[arg(long, value_name = "PREFIX", value_parser = model_namespace, default_value = "local")]
+    #[arg(long, value_name = "PREFIX", value_parser = ModelNamespace::new, default_value = "local")]
     pub(crate) model_namespace: ModelNamespace,
     /// Field that models of the queue provider take, by the beginning of their ids: aspect_ratio or
     /// image_size for aspectRatio, image_url or image_urls for imageInput; repeatable. In the

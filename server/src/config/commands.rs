@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::values::{key_name, public_id, scopes};
+use super::values::{key_name, public_id};
 use crate::domain::{Scopes, account_name};
 
 /// A command that works on the data.
@@ -22,14 +22,12 @@ pub(crate) enum AdminCommand {
     #[cfg(feature = "folder")]
     Backup {
         /// Archive to create, such as promptarium.zip.
-        #[arg(value_name = "FILE")]
         file: PathBuf,
     },
     /// Put a backup into the data folder, which must be new or empty.
     #[cfg(feature = "folder")]
     Restore {
         /// Archive that `backup` has written.
-        #[arg(value_name = "FILE")]
         file: PathBuf,
     },
     /// Create, list, rename, delete, export and import accounts.
@@ -100,7 +98,6 @@ pub(crate) enum AccountCommand {
         #[arg(value_name = "NAME", value_parser = account_name)]
         name: String,
         /// What `account export` has printed or written; `-` reads standard input.
-        #[arg(value_name = "FILE")]
         file: PathBuf,
     },
 }
@@ -142,7 +139,6 @@ pub(crate) enum WebhookCommand {
         #[arg(value_name = "ACCOUNT", value_parser = account_name)]
         account: String,
         /// Number of the webhook, as `webhook list` shows it.
-        #[arg(value_name = "ID")]
         id: i64,
     },
 }
@@ -158,7 +154,7 @@ pub(crate) enum KeyCommand {
         #[arg(long, value_name = "TEXT", value_parser = key_name)]
         name: Option<String>,
         /// What the key may do beside reading. Default: everything.
-        #[arg(long, value_name = "prompts:write|none", value_parser = scopes)]
+        #[arg(long, value_name = "prompts:write|none", value_parser = Scopes::parse)]
         scope: Option<Scopes>,
     },
     /// List keys, without their secrets.

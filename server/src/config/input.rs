@@ -79,12 +79,10 @@ impl Input {
         [name, &self.flags, rest].concat()
     }
 
-    /// The arguments, behind the variables as flags.
     pub(super) fn command_line(&self) -> Vec<String> {
         self.line().iter().map(|argument| argument.to_string_lossy().into_owned()).collect()
     }
 
-    /// Matches the variables and the arguments.
     pub(super) fn matches(&self) -> Result<ArgMatches, ConfigError> {
         let matches = command().try_get_matches_from(self.line()).map_err(|e| self.invalid(&e))?;
         // clap drops the values before the command if there are others after it.
@@ -152,17 +150,14 @@ impl Input {
     }
 }
 
-/// The flag of a setting.
 fn flag(id: &str) -> String {
     format!("--{}", id.replace('_', "-"))
 }
 
-/// The setting of a flag.
 fn id(flag: &str) -> String {
     flag.trim_start_matches('-').replace('-', "_")
 }
 
-/// The variable of a flag.
 fn variable(flag: &str) -> String {
     format!("{PREFIX}{}", id(flag).to_ascii_uppercase())
 }

@@ -9,19 +9,17 @@ use clap::ValueEnum;
 use promptarium::limits::API_KEY_NAME_CHARS;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use crate::domain::{ModelNamespace, Scopes, SigningKey, Vendor};
+use crate::domain::SigningKey;
 use crate::generate::queue::fields::MODEL_FIELDS;
 #[cfg(feature = "postgres")]
 use crate::store::postgres::DatabaseUrl;
 
-/// The value of `--log-format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
     Pretty,
     Json,
 }
 
-/// The value of `--provider`.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum ProviderKind {
     Local,
@@ -105,9 +103,7 @@ pub(super) fn model_field(text: &str) -> Result<(String, String), String> {
 
 #[cfg(feature = "postgres")]
 pub(super) fn database_url(text: &str) -> Result<DatabaseUrl, String> {
-    let known = cfg!(feature = "postgres");
-    let problem = if known { "is not a database URL" } else { "cannot be used" };
-    DatabaseUrl::parse(text).map_err(|error| format!("{problem}: {error}"))
+    DatabaseUrl::parse(text).map_err(|error| format!("is not a database URL: {error}"))
 }
 
 pub(super) fn log_filter(text: &str) -> Result<Targets, &'static str> {
@@ -116,14 +112,6 @@ pub(super) fn log_filter(text: &str) -> Result<Targets, &'static str> {
     filter.ok_or({
         "is not a log filter; use off, error, warn, info, debug, trace, or a list of target=level"
     })
-}
-
-pub(super) fn vendor(text: &str) -> Result<Vendor, &'static str> {
-    Vendor::new(text)
-}
-
-pub(super) fn model_namespace(text: &str) -> Result<ModelNamespace, &'static str> {
-    ModelNamespace::new(text)
 }
 
 pub(super) fn signing_key(text: &str) -> Result<SigningKey, String> {
@@ -135,10 +123,6 @@ pub(super) fn key_name(text: &str) -> Result<String, &'static str> {
     let valid =
         API_KEY_NAME_CHARS.contains(&text.chars().count()) && !text.contains(char::is_control);
     valid.then(|| text.to_owned()).ok_or("is not the name of a key; use 1 to 100 characters")
-}
-
-pub(super) fn scopes(text: &str) -> Result<Scopes, &'static str> {
-    Scopes::parse(text)
 }
 
 /// May be a whole key by mistake.

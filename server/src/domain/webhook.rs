@@ -70,25 +70,23 @@ impl Webhook {
 
 impl Webhooks {
     /// Adds a webhook without a URL for all events; `None` if there are as many as there may be.
-    pub(crate) fn add(&mut self, secret: &WebhookSecret, now: Timestamp) -> Option<WebhookId> {
+    pub(crate) fn add(&mut self, secret: &WebhookSecret, now: Timestamp) -> Option<&mut Webhook> {
         if self.all.len() >= WEBHOOKS_MAX {
             return None;
         }
         self.last_id += 1;
-        let id = WebhookId::new(self.last_id);
-        let events = WebhookEventType::KNOWN[..2].to_vec();
         self.all.push(Webhook {
-            id,
+            id: WebhookId::new(self.last_id),
             url: "".into(),
             description: None,
-            events,
+            events: WebhookEventType::KNOWN[..2].to_vec(),
             secret: secret.clone(),
             previous: None,
             failing_since: None,
             disabled: None,
             created_at: now,
         });
-        Some(id)
+        self.all.last_mut()
     }
 
     pub(crate) fn get_mut(&mut self, id: WebhookId) -> Option<&mut Webhook> {
@@ -124,7 +122,6 @@ pub(crate) struct DeliveryDetails {
     /// Of the job that has ended.
     pub(crate) client_job_id: Arc<str>,
     pub(crate) event: WebhookEventType,
-    /// The images of the job.
     pub(crate) images: Arc<[PromptImage]>,
     #[serde(default)]
     pub(crate) attempts: u32,

@@ -69,7 +69,6 @@ impl QueueSetting {
         })
     }
 
-    /// The provider.
     pub(crate) fn open(self) -> Result<Arc<dyn Provider>, Cause> {
         #[cfg(feature = "provider-queue")]
         return Ok(Arc::new(client::QueueProvider::new(self)?));

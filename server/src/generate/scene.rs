@@ -53,7 +53,6 @@ const LIGHTS: [(&str, [Colour; 4]); 4] = [
 
 const LAYERS: usize = 4;
 
-/// The painter of scenes.
 pub(crate) fn paint(text: &str, digest: [u8; 32]) -> Box<dyn Fn(Point) -> Colour> {
     let scene = Scene::new(text, digest);
     Box::new(move |point| scene.colour(point))

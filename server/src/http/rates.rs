@@ -35,14 +35,15 @@ pub(crate) struct RateLimit {
     per: &'static str,
     kind: &'static str,
     routes: &'static [&'static str],
-    rate: Rate,
+    events: u32,
+    seconds: u32,
 }
 
 /// A request beyond a limit, which can be sent again in so many seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this {} may send {} {} in {} seconds; try again in {seconds} seconds",
-    limit.per, limit.rate.events, limit.kind, limit.rate.seconds
+    limit.per, limit.events, limit.kind, limit.seconds
 )]
 pub(crate) struct OverRate {
     limit: RateLimit,
@@ -68,8 +69,7 @@ impl FromStr for RateLimit {
                 (subject.split_once(':')?, rate.split_once('/')?);
             let per = PER.into_iter().find(|word| *word == per)?;
             let (kind, routes) = KINDS.into_iter().find(|(word, _)| *word == kind)?;
-            let rate = Rate { events: number(events)?, seconds: number(seconds)? };
-            Some(Self { per, kind, routes, rate })
+            Some(Self { per, kind, routes, events: number(events)?, seconds: number(seconds)? })
         };
         limit().ok_or(
             "is not a rate limit; use key or account, requests, generations or uploads, a number \
@@ -80,18 +80,27 @@ impl FromStr for RateLimit {
 
 impl fmt::Display for RateLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}-{}s", self.per, self.kind, self.rate.seconds)
+        write!(f, "{}-{}-{}s", self.per, self.kind, self.seconds)
     }
 }
 
+/// What a window counts: the limit, and the id of the key or account.
+type Key = (RateLimit, i64);
+/// The end of a window, and its events.
+type Window = (Timestamp, u32);
+
+/// After so many new windows, ended ones are removed.
+const PRUNED_EVERY: usize = 1_000;
+
 pub(crate) struct Rates {
     limits: Vec<RateLimit>,
-    windows: Windows,
+    clock: Clock,
+    open: Mutex<HashMap<Key, Window>>,
 }
 
 impl Rates {
     pub(crate) fn new(limits: Vec<RateLimit>, clock: Clock) -> Self {
-        Self { limits, windows: Windows::new(clock) }
+        Self { limits, clock, open: Mutex::default() }
     }
 
     /// Counts a request of the route with this name. `headers` gets what the response says of
@@ -102,74 +111,50 @@ impl Rates {
         route: &str,
         headers: &mut Vec<(HeaderName, HeaderValue)>,
     ) -> Result<(), OverRate> {
-        let applies = |limit: &RateLimit| match limit.routes {
+        let applies = |limit: &&RateLimit| match limit.routes {
             [] => route != PICTURE,
             routes => routes.contains(&route),
         };
         let key = |limit: &RateLimit| {
-            let id = if limit.per == "key" { caller.key.0 } else { caller.account.0 };
-            ((*limit, id), limit.rate)
+            (*limit, if limit.per == "key" { caller.key.0 } else { caller.account.0 })
         };
-        let keys: Vec<_> = self.limits.iter().filter(|limit| applies(limit)).map(key).collect();
+        let keys: Vec<_> = self.limits.iter().filter(applies).map(key).collect();
         if keys.is_empty() {
             return Ok(());
         }
-        let (left, refused) = self.windows.count(&keys);
+        let now = self.clock.now();
+        let (windows, refused) = self.add(&keys, now);
+        let left = |(end, _): Window| (end.duration_since(now).as_millis_f64() / 1e3).ceil() as u32;
         let (mut policy, mut current) = (Vec::new(), Vec::new());
-        for (((limit, _), Rate { events, seconds }), left) in keys.iter().zip(&left) {
+        for ((limit, _), window) in keys.iter().zip(&windows) {
+            let RateLimit { events, seconds, .. } = limit;
             policy.push(format!("\"{limit}\";q={events};w={seconds}"));
-            current.push(format!("\"{limit}\";r={};t={}", left.events, left.seconds));
+            let (rest, seconds) = (events.saturating_sub(window.1), left(*window));
+            current.push(format!("\"{limit}\";r={rest};t={seconds}"));
         }
         for (name, all) in [(POLICY, policy), (CURRENT, current)] {
             headers.extend(HeaderValue::try_from(all.join(", ")).map(|value| (name, value)));
         }
-        let over = |at: usize| OverRate { limit: keys[at].0.0, seconds: left[at].seconds };
+        let over = |at: usize| OverRate { limit: keys[at].0, seconds: left(windows[at]) };
         refused.map_or(Ok(()), |at| Err(over(at)))
     }
-}
 
-/// After so many new windows, ended ones are removed.
-const PRUNED_EVERY: usize = 1_000;
-
-/// What a window counts: the limit, and the id of the key or account.
-type Key = (RateLimit, i64);
-
-#[derive(Debug)]
-struct Windows {
-    clock: Clock,
-    /// The end of each window, and its events.
-    open: Mutex<HashMap<Key, (Timestamp, u32)>>,
-}
-
-/// How many events of a key there may be in a time; or what is left of that, and for how long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Rate {
-    events: u32,
-    seconds: u32,
-}
-
-impl Windows {
-    fn new(clock: Clock) -> Self {
-        Self { clock, open: Mutex::default() }
-    }
-
-    /// Counts one event of each of these keys, unless one has had all of its rate. Returns what is
-    /// left of each, and if the event was refused the one that is used up for longest.
-    fn count(&self, keys: &[(Key, Rate)]) -> (Vec<Rate>, Option<usize>) {
-        let now = self.clock.now();
+    /// Counts one event of each of these, unless one has had all of its own. Returns the windows, and
+    /// if the event was refused the one that is used up for longest.
+    fn add(&self, keys: &[Key], now: Timestamp) -> (Vec<Window>, Option<usize>) {
         let mut open = self.open.lock();
-        let window = |(key, rate): &(Key, Rate)| {
-            let end = now.checked_add(SignedDuration::from_secs(rate.seconds.into()));
+        let window = |key: &Key| {
+            let end = now.checked_add(SignedDuration::from_secs(key.0.seconds.into()));
             let end = end.unwrap_or(Timestamp::MAX);
             // One that ends later is of a time before the clock was set back.
             let known = open.get(key).filter(|(known, _)| *known > now && *known <= end);
             known.copied().unwrap_or((end, 0))
         };
         let mut windows: Vec<_> = keys.iter().map(window).collect();
-        let used_up = |at: &usize| windows[*at].1 >= keys[*at].1.events;
+        let used_up = |at: &usize| windows[*at].1 >= keys[*at].0.events;
         let refused = (0..keys.len()).filter(used_up).max_by_key(|at| windows[*at].0);
         if refused.is_none() {
-            for (window, (key, _)) in windows.iter_mut().zip(keys) {
+            for (window, key) in windows.iter_mut().zip(keys) {
                 if open.len().is_multiple_of(PRUNED_EVERY) && !open.contains_key(key) {
                     open.retain(|_, (end, _)| *end > now);
                 }
@@ -177,11 +162,7 @@ impl Windows {
                 open.insert(*key, *window);
             }
         }
-        let left = windows.iter().zip(keys).map(|((end, count), (_, rate))| Rate {
-            events: rate.events.saturating_sub(*count),
-            seconds: (end.duration_since(now).as_millis_f64() / 1000.0).ceil() as u32,
-        });
-        (left.collect(), refused)
+        (windows, refused)
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::api::webhooks::deliver::{Deliverer, WebhookSettings};
 use crate::embedded::EmbeddedServerBuilder;
+use crate::generate::Outcomes;
 use crate::generate::worker::pool::WorkerPool;
 use crate::outbound::Outbound;
 use crate::start::Extend;
@@ -21,7 +22,9 @@ pub(super) fn deliver(settings: WebhookSettings) -> Extend {
         let Some(store) = of(&api.store) else { return Ok(None) };
         let outbound = Outbound::new(!settings.allow_private, 0)?;
         let (assets, clock) = (api.assets.clone(), api.clock.clone());
-        let deliverer = Deliverer { store, outbound, assets, clock, settings: settings.clone() };
+        let (settings, outcomes) = (settings.clone(), Outcomes::default());
+        api.extensions.insert(outcomes.clone());
+        let deliverer = Deliverer { store, outbound, assets, clock, settings, outcomes };
         api.extensions.insert(deliverer.clone());
         Ok(Some(WorkerPool::start(&deliverer, &api.draining)))
     })

@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tempfile::TempPath;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
+use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
-use super::commands::execute;
+use super::commands::{ImportInput, execute};
 use super::{EXIT_FAILURE, Failure, Output};
 use crate::config::{CliCommand, Config};
 use crate::store::Store;
@@ -24,8 +25,7 @@ const SOCKET: &str = "admin.sock";
 struct Request {
     /// The command line, with the variables of the environment as flags.
     arguments: Vec<String>,
-    /// The file of an import.
-    input: String,
+    input: ImportInput,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -36,15 +36,20 @@ enum Reply {
     Failed(u8, String),
 }
 
-/// Takes commands for a store until the program ends. Without them the server works too.
-pub(super) fn serve(folder: &Path, store: &Arc<dyn Store>) {
-    if let Err(error) = listen(folder, store.clone()) {
-        let folder = &*folder.to_string_lossy();
-        tracing::warn!(%error, folder, "commands cannot reach this server while it runs");
-    }
+/// Takes commands for a store until the program ends. Without them the server works too. The socket
+/// is removed when the path is dropped, which must be before the runtime ends: until then a task has
+/// the store, whose folder is locked, so the socket is not that of the next server.
+pub(super) fn serve(folder: &Path, store: &Arc<dyn Store>) -> Option<TempPath> {
+    let listening = listen(folder, store.clone());
+    listening
+        .inspect_err(|error| {
+            let folder = &*folder.to_string_lossy();
+            tracing::warn!(%error, folder, "commands cannot reach this server while it runs");
+        })
+        .ok()
 }
 
-fn listen(folder: &Path, store: Arc<dyn Store>) -> io::Result<()> {
+fn listen(folder: &Path, store: Arc<dyn Store>) -> io::Result<TempPath> {
     let path = folder.join(SOCKET);
     // The folder is locked: nobody listens there any more.
     match std::fs::remove_file(&path) {
@@ -52,6 +57,7 @@ fn listen(folder: &Path, store: Arc<dyn Store>) -> io::Result<()> {
         _ => {}
     }
     let listener = UnixListener::bind(&path)?;
+    let file = TempPath::try_from_path(&path)?;
     let only_user = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(&path, only_user)?;
     tokio::spawn(async move {
@@ -60,46 +66,38 @@ fn listen(folder: &Path, store: Arc<dyn Store>) -> io::Result<()> {
             spawn_blocking(move || runtime.block_on(answer(stream, store)));
         }
     });
-    Ok(())
+    Ok(file)
 }
 
 async fn answer(stream: UnixStream, store: Arc<dyn Store>) {
-    let (read, mut write) = stream.into_split();
-    let mut lines = BufReader::new(read).lines();
+    let (read, write) = stream.into_split();
+    let (mut lines, write) = (BufReader::new(read).lines(), Mutex::new(write));
     let Ok(Some(request)) = lines.next_line().await else { return };
-    let (parts, mut written) = mpsc::channel::<Reply>(4);
-    let end = parts.clone();
-    let running = async move {
-        let reply = match run(&store, &request, parts).await {
-            Ok((text, json)) => Reply::Done(text, json),
-            Err(Failure(code, problem)) => Reply::Failed(code, problem),
-        };
-        let _ = end.send(reply).await;
+    let send = async |reply: Reply| {
+        let line = serde_json::to_string(&reply)? + "\n";
+        write.lock().await.write_all(line.as_bytes()).await
     };
-    let writing = async {
-        while let Some(reply) = written.recv().await {
-            let line = serde_json::to_string(&reply).unwrap_or_default() + "\n";
-            // The command may have been interrupted.
-            write.write_all(line.as_bytes()).await.ok()?;
-        }
-        Some(())
+    let emit = async |part| match send(Reply::Part(part)).await {
+        Ok(()) => Ok(()),
+        Err(_) => Err("nobody reads the output".to_owned().into()),
     };
-    tokio::join!(running, writing);
+    let reply = match run(&store, &request, emit).await {
+        Ok((text, json)) => Reply::Done(text, json),
+        Err(Failure(code, problem)) => Reply::Failed(code, problem),
+    };
+    // The command may have been interrupted.
+    let _ = send(reply).await;
 }
 
 async fn run(
     store: &Arc<dyn Store>,
     request: &str,
-    parts: mpsc::Sender<Reply>,
+    emit: impl AsyncFn(String) -> Result<(), Failure>,
 ) -> Result<Output, Failure> {
     let request: Request = serde_json::from_str(request).map_err(|error| error.to_string())?;
     let parsed = Config::parse(request.arguments.into_iter().map(Into::into), []);
     let Ok((config, CliCommand::Admin(command))) = parsed else {
         return Err("the server of this folder has another version".to_owned().into());
-    };
-    let emit = async |part: String| {
-        let sent = parts.send(Reply::Part(part)).await;
-        sent.map_err(|_| "nobody reads the output".to_owned().into())
     };
     execute(store, &config.settings, command, request.input, emit).await
 }
@@ -121,7 +119,7 @@ impl Server {
     pub(super) async fn execute(
         mut self,
         arguments: Vec<String>,
-        input: String,
+        input: ImportInput,
         emit: impl AsyncFn(String) -> Result<(), Failure>,
     ) -> Result<Output, Failure> {
         let lost =

@@ -3,16 +3,17 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 
+use bytes::Bytes;
 use serde_json::json;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::{Failure, Output, refused};
 use crate::api::import;
-use crate::blobs::Blobs;
+use crate::blobs::{BlobError, Blobs};
 use crate::config::Config;
 use crate::domain::{AccountData, AssetName, ImageRef};
 
@@ -20,9 +21,35 @@ const DOCUMENT: &str = "account.json";
 /// The beginning of every ZIP archive with a file in it.
 const MAGIC: &[u8] = b"PK\x03\x04";
 
-/// Without compression: the files in the archive are compressed formats.
-pub(super) fn options() -> SimpleFileOptions {
-    SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true)
+/// Creates an archive and fills it. After a failure there is none.
+pub(super) async fn create<T>(
+    place: &Path,
+    fill: impl AsyncFnOnce(&mut ZipWriter<File>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let file = File::create_new(place).map_err(|error| unwritten(place, &error))?;
+    let filled = async {
+        let mut archive = ZipWriter::new(file);
+        let filled = fill(&mut archive).await?;
+        let finished = archive.finish().map_err(io::Error::from);
+        finished.and_then(|file| file.sync_all()).map_err(|error| unwritten(place, &error))?;
+        Ok(filled)
+    };
+    filled.await.inspect_err(|_| drop(std::fs::remove_file(place)))
+}
+
+pub(super) fn unwritten(place: &Path, error: &io::Error) -> Failure {
+    format!("{} cannot be written: {error}", place.display()).into()
+}
+
+/// Adds a file without compression: those in an archive have compressed formats.
+pub(super) fn add(
+    archive: &mut ZipWriter<File>,
+    name: &str,
+    mut file: impl Read,
+) -> io::Result<()> {
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    archive.start_file(name, stored.large_file(true))?;
+    io::copy(&mut file, archive).map(drop)
 }
 
 fn blobs(config: &Config) -> Result<Blobs, Failure> {
@@ -30,40 +57,26 @@ fn blobs(config: &Config) -> Result<Blobs, Failure> {
     Ok(opened.map_err(|problem| format!("{}: {problem}", config.source("blob_store")))?)
 }
 
-/// Writes the document of an export and the files that it names into a new archive. After a failure
-/// there is none.
+/// Writes the document of an export and the files that it names into a new archive.
 pub(super) async fn write(config: &Config, document: &str, to: &Path) -> Result<Output, Failure> {
-    let file = File::create_new(to);
-    let file = file.map_err(|error| format!("{} cannot be written: {error}", to.display()))?;
-    let written = fill(config, document, file, to).await;
-    if written.is_err() {
-        let _ = std::fs::remove_file(to);
-    }
-    written
-}
-
-async fn fill(config: &Config, document: &str, file: File, to: &Path) -> Result<Output, Failure> {
-    let place = to.display();
-    let failed = |error: io::Error| Failure::from(format!("{place} cannot be written: {error}"));
+    let failed = |error: io::Error| unwritten(to, &error);
     let data = import::parse(document.as_bytes())?;
-    let blobs = blobs(config)?;
-    let mut archive = ZipWriter::new(file);
-    let mut add = |name: &str, bytes: &[u8]| {
-        archive.start_file(name, options()).map_err(io::Error::from)?;
-        archive.write_all(bytes)
-    };
-    add(DOCUMENT, document.as_bytes()).map_err(failed)?;
-    let (mut files, mut missing) = (0, 0);
-    for (path, name) in assets(&data) {
-        let found = blobs.read_all(&name, u64::MAX).await;
-        match found.map_err(|error| format!("a file cannot be read: {error}"))? {
-            Some(bytes) => add(&path, &bytes).map_err(failed)?,
-            None => missing += 1,
+    let (kept, missing) = create(to, async |archive| {
+        let (blobs, mut kept, mut missing) = (blobs(config)?, 0, 0);
+        add(archive, DOCUMENT, document.as_bytes()).map_err(failed)?;
+        for (path, name) in assets(&data) {
+            let found = blobs.read_all(&name, u64::MAX).await;
+            match found.map_err(|error| format!("a file cannot be read: {error}"))? {
+                Some(bytes) => {
+                    add(archive, &path, &*bytes).map_err(failed)?;
+                    kept += 1;
+                }
+                None => missing += 1,
+            }
         }
-        files += 1;
-    }
-    archive.finish().map_err(io::Error::from).and_then(|file| file.sync_all()).map_err(failed)?;
-    let kept = files - missing;
+        Ok((kept, missing))
+    })
+    .await?;
     let (prompts, lost) = (
         data.prompts.len(),
         match missing {
@@ -71,50 +84,97 @@ async fn fill(config: &Config, document: &str, file: File, to: &Path) -> Result<
             _ => format!("; {missing} files are not in the blob store, is it that of the server?"),
         },
     );
-    let text = format!("wrote {prompts} prompts and {kept} files to {place}{lost}\n");
+    let text = format!("wrote {prompts} prompts and {kept} files to {}{lost}\n", to.display());
     Ok((text, json!({ "prompts": prompts, "files": kept, "missing_files": missing })))
 }
 
-/// Puts the files of an archive into the blob store, and returns the document. `None` if it is no
-/// archive.
-pub(super) async fn read(config: &Config, from: &Path) -> Result<Option<String>, Failure> {
-    let failed = |error: io::Error| {
-        refused(format!("nothing is imported: {} cannot be read: {error}", from.display()))
-    };
-    let mut start = Vec::new();
-    let is_file = from.is_file();
-    if !is_file {
-        return Ok(None);
-    }
-    let file = File::open(from).map_err(failed)?;
-    (&file).take(4).read_to_end(&mut start).map_err(failed)?;
-    if start != MAGIC {
-        return Ok(None);
-    }
-    let mut archive = ZipArchive::new(file).map_err(io::Error::from).map_err(failed)?;
-    let mut entry = |name: &str| -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        archive.by_name(name)?.read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let document =
-        entry(DOCUMENT).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
-    let document = document.map_err(failed)?;
-    let data = import::parse(document.as_bytes()).map_err(|problem| {
-        refused(format!("nothing is imported: {}: {problem}", from.display()))
-    })?;
-    let blobs = blobs(config)?;
-    for (path, name) in assets(&data) {
-        let bytes = match entry(&path) {
-            // It was missing when the archive was written.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            bytes => bytes.map_err(failed)?,
+/// An archive to import, and the blob store for its files.
+pub(super) struct Archive<'a> {
+    place: &'a Path,
+    archive: ZipArchive<File>,
+    assets: BTreeMap<String, AssetName>,
+    blobs: Blobs,
+    pub(super) document: String,
+    /// Of the blob store, which must be that of the server.
+    pub(super) files: String,
+}
+
+impl<'a> Archive<'a> {
+    /// `None` if the file is no archive.
+    pub(super) async fn open(config: &Config, place: &'a Path) -> Result<Option<Self>, Failure> {
+        let failed = |error: io::Error| nothing(place, &format!("cannot be read: {error}"));
+        if !place.is_file() {
+            return Ok(None);
+        }
+        let mut start = Vec::new();
+        let file = File::open(place).map_err(failed)?;
+        (&file).take(4).read_to_end(&mut start).map_err(failed)?;
+        if start != MAGIC {
+            return Ok(None);
+        }
+        let mut archive = ZipArchive::new(file).map_err(io::Error::from).map_err(failed)?;
+        let document = entry(&mut archive, DOCUMENT)
+            .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+        let document = document.map_err(failed)?;
+        let data = import::parse(document.as_bytes());
+        let assets = assets(&data.map_err(|problem| nothing(place, &problem))?);
+        let blobs = blobs(config)?;
+        blobs.verify().await?;
+        let in_memory = || {
+            let source = config.source("blob_store");
+            refused(format!("{source}: files in memory are lost; name the store of the server"))
         };
-        // A name is random, so one that is there is the same file.
-        let stored = blobs.put_new(&name, bytes.into()).await;
-        stored.map_err(|error| format!("a file cannot be stored: {error}"))?;
+        let files = blobs.description().await?.ok_or_else(in_memory)?;
+        Ok(Some(Self { place, archive, assets, blobs, document, files }))
     }
-    Ok(Some(document))
+
+    /// Puts the files into the blob store.
+    pub(super) async fn put_files(&mut self) -> Result<(), Failure> {
+        let failed = |error: BlobError| format!("a file cannot be stored: {error}");
+        let mut missing = Vec::new();
+        for (path, name) in &self.assets {
+            let is_here = self.archive.index_for_name(path).is_some();
+            if !is_here && self.blobs.size_of(name).await.map_err(failed)?.is_none() {
+                missing.push(&**path);
+            }
+        }
+        if let Some(first) = missing.first() {
+            let all = missing.len();
+            return Err(nothing(
+                self.place,
+                &format!(
+                    "{all} files that {DOCUMENT} names are neither in it nor in the blob store, such as \
+                     {first}; to import without them, extract {DOCUMENT} and import that"
+                ),
+            ));
+        }
+        for (path, name) in &self.assets {
+            let bytes = match entry(&mut self.archive, path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                bytes => Bytes::from(
+                    bytes.map_err(|error| nothing(self.place, &format!("{path}: {error}")))?,
+                ),
+            };
+            let (most, is_new) = (bytes.len() as u64, self.blobs.put_new(name, bytes.clone()));
+            if !is_new.await.map_err(failed)?
+                && self.blobs.read_all(name, most).await.map_err(failed)? != Some(bytes)
+            {
+                let problem = format!("the blob store has another file at {path}");
+                return Err(nothing(self.place, &problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn nothing(place: &Path, problem: &str) -> Failure {
+    refused(format!("nothing is imported: {}: {problem}", place.display()))
+}
+
+fn entry(archive: &mut ZipArchive<File>, name: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    archive.by_name(name)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The files of this service that the data refer to, by their paths.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use zip::{ZipArchive, ZipWriter};
 
-use super::archive::options;
+use super::archive::{self, add, unwritten};
 use super::{Failure, Output, refused};
 use crate::config::Config;
 use crate::store::folder::{DATABASE, Folder, copy_database, has_data};
@@ -22,36 +22,24 @@ fn folder(config: &Config) -> Result<PathBuf, Failure> {
 
 /// Writes a backup, also while a server uses the folder: files are never changed, and one that the
 /// database names is there before.
-pub(super) fn back_up(config: &Config, to: &Path) -> Result<Output, Failure> {
+pub(super) async fn back_up(config: &Config, to: &Path) -> Result<Output, Failure> {
     let (folder, place) = (folder(config)?, to.display());
     if !has_data(&folder) {
         return Err(refused(format!("there are no data in {}", folder.display())));
     }
-    let failed = |error: io::Error| Failure::from(format!("{place} cannot be written: {error}"));
-    let archive = File::create_new(to).map_err(failed)?;
-    let written = tempfile::tempdir_in(
-        to.parent().filter(|dir| *dir != Path::new("")).unwrap_or(Path::new(".")),
-    )
-    .and_then(|temporary| {
-        let database = temporary.path().join(DATABASE);
-        copy_database(&folder, &database).map_err(io::Error::other)?;
-        let mut archive = ZipWriter::new(archive);
-        add(&mut archive, &database, DATABASE)?;
-        let files = add_folder(&mut archive, &folder, Path::new(FILES))?;
-        archive.finish()?.sync_all()?;
-        Ok(files)
+    let files = archive::create(to, async |archive| {
+        let dir = to.parent().filter(|dir| *dir != Path::new("")).unwrap_or(Path::new("."));
+        let copied = tempfile::tempdir_in(dir).and_then(|temporary| {
+            let database = temporary.path().join(DATABASE);
+            copy_database(&folder, &database).map_err(io::Error::other)?;
+            add(archive, DATABASE, File::open(database)?)?;
+            add_folder(archive, &folder, Path::new(FILES))
+        });
+        copied.map_err(|error| unwritten(to, &error))
     });
-    if written.is_err() {
-        let _ = fs::remove_file(to);
-    }
-    let files = written.map_err(failed)?;
+    let files = files.await?;
     let text = format!("wrote the data of {} and {files} files to {place}\n", folder.display());
     Ok((text, json!({ "folder": folder, "files": files })))
-}
-
-fn add(archive: &mut ZipWriter<File>, file: &Path, name: &str) -> io::Result<()> {
-    archive.start_file(name, options())?;
-    io::copy(&mut File::open(file)?, archive).map(drop)
 }
 
 /// Adds the files below a folder, without temporary ones. Returns how many.
@@ -68,7 +56,7 @@ fn add_folder(archive: &mut ZipWriter<File>, root: &Path, folder: &Path) -> io::
             true if entry.file_name() == ".uploads" => {}
             true => files += add_folder(archive, root, &path)?,
             false => {
-                add(archive, &root.join(&path), &path.to_string_lossy())?;
+                add(archive, &path.to_string_lossy(), File::open(root.join(&path))?)?;
                 files += 1;
             }
         }

@@ -7,6 +7,7 @@ mod webhooks;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Failure, Output, refused};
@@ -29,22 +30,24 @@ fn no_account(name: &str) -> Failure {
 const KEY_COLUMNS: [&str; 7] =
     ["public_id", "account", "name", "scopes", "created_at", "last_used_at", "revoked_at"];
 
+/// What an import gets beside its arguments.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct ImportInput {
+    /// `None` only checks whether an import could begin.
+    pub(super) document: Option<String>,
+    /// Which blob store has the files of an archive.
+    pub(super) files: Option<String>,
+}
+
 /// Carries out a command on a store.
 pub(super) async fn execute(
     store: &Arc<dyn Store>,
     settings: &Settings,
     command: AdminCommand,
-    input: String,
+    input: ImportInput,
     emit: impl AsyncFn(String) -> Result<(), Failure>,
 ) -> Result<Output, Failure> {
     match command {
-        // They need no store.
-        #[cfg(feature = "postgres")]
-        AdminCommand::Migrate { .. } => Ok((String::new(), Value::Null)),
-        #[cfg(feature = "folder")]
-        AdminCommand::Backup { .. } | AdminCommand::Restore { .. } => {
-            Ok((String::new(), Value::Null))
-        }
         AdminCommand::Account(command) => accounts::run(store, command, &input, emit).await,
         AdminCommand::Session(command) => accounts::sessions(&**store, command).await,
         // The text is only the key, so that a script can use it as it is.
@@ -84,6 +87,9 @@ pub(super) async fn execute(
         AdminCommand::SignIn { account } => {
             sign_in(&**store, account, settings.public_url.as_ref()).await
         }
+        // They need no store.
+        #[cfg(any(feature = "folder", feature = "postgres"))]
+        _ => Ok((String::new(), Value::Null)),
     }
 }
 

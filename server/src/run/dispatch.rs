@@ -11,7 +11,7 @@ use serde_json::json;
 
 #[cfg(all(unix, feature = "folder"))]
 use super::admin_socket::Server;
-use super::commands::execute;
+use super::commands::{ImportInput, execute};
 use super::{Failure, Output, print};
 #[cfg(feature = "folder")]
 use super::{archive, backup};
@@ -26,7 +26,7 @@ pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCo
         #[cfg(feature = "postgres")]
         AdminCommand::Migrate { distribute } => migrate(config, distribute).await?,
         #[cfg(feature = "folder")]
-        AdminCommand::Backup { file } => backup::back_up(config, &file)?,
+        AdminCommand::Backup { file } => backup::back_up(config, &file).await?,
         #[cfg(feature = "folder")]
         AdminCommand::Restore { file } => backup::restore(config, &file)?,
         #[cfg(feature = "folder")]
@@ -37,19 +37,17 @@ pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCo
                 document.lock().push_str(&part);
                 Ok(())
             };
-            dispatch(config, AdminCommand::Account(command), String::new(), emit).await?;
+            dispatch(config, AdminCommand::Account(command), ImportInput::default(), emit).await?;
             archive::write(config, &document.into_inner(), &file).await?
         }
         command => {
-            let input = match &command {
-                AdminCommand::Account(AccountCommand::Import { file, .. }) => {
-                    import_input(config, file).await?
-                }
-                _ => String::new(),
-            };
             let emit = async |part: String| {
                 Ok(print(&part).map_err(|error| format!("cannot write to stdout: {error}"))?)
             };
+            let mut input = ImportInput::default();
+            if let AdminCommand::Account(AccountCommand::Import { file, .. }) = &command {
+                input = import_input(config, &command, file).await?;
+            }
             dispatch(config, command, input, emit).await?
         }
     };
@@ -65,7 +63,7 @@ pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCo
 async fn dispatch(
     config: &Config,
     command: AdminCommand,
-    input: String,
+    input: ImportInput,
     emit: impl AsyncFn(String) -> Result<(), Failure>,
 ) -> Result<Output, Failure> {
     #[cfg(feature = "folder")]
@@ -87,20 +85,30 @@ async fn dispatch(
     execute(&store, &config.settings, command, input, emit).await
 }
 
-/// The document of an import, from a file, an archive or, for `-`, standard input.
-async fn import_input(config: &Config, file: &Path) -> Result<String, Failure> {
+/// The input of an import, from a file, an archive or, for `-`, standard input. The files of an
+/// archive are put into the blob store, if an import could begin.
+async fn import_input(
+    config: &Config,
+    command: &AdminCommand,
+    file: &Path,
+) -> Result<ImportInput, Failure> {
     #[cfg(feature = "folder")]
-    if let Some(document) = archive::read(config, file).await? {
-        return Ok(document);
+    if let Some(mut archive) = archive::Archive::open(config, file).await? {
+        let check = ImportInput { document: None, files: Some(archive.files.clone()) };
+        dispatch(config, command.clone(), check, async |_| Ok(())).await?;
+        archive.put_files().await?;
+        return Ok(ImportInput { document: Some(archive.document), files: Some(archive.files) });
     }
     #[cfg(not(feature = "folder"))]
-    let _ = config;
+    let _ = (config, command);
     let is_file = file != Path::new("-");
     let document = match is_file {
         true => tokio::fs::read_to_string(file).await,
         false => io::read_to_string(io::stdin()),
     };
-    document.map_err(|error| format!("{} cannot be read: {error}", file.display()).into())
+    let document =
+        document.map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+    Ok(ImportInput { document: Some(document), files: None })
 }
 
 #[cfg(feature = "postgres")]

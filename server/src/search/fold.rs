@@ -10,30 +10,9 @@ use std::sync::LazyLock;
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-/// Lower-case letters that have no decomposition, and punctuation that programs write for the user.
-const OTHERS: [(char, &str); 21] = [
-    ('ß', "ss"),
-    ('æ', "ae"),
-    ('œ', "oe"),
-    ('þ', "th"),
-    ('ø', "o"),
-    ('ł', "l"),
-    ('đ', "d"),
-    ('ð', "d"),
-    ('ħ', "h"),
-    ('ŧ', "t"),
-    ('ı', "i"),
-    ('ς', "σ"),
-    ('‘', "'"),
-    ('’', "'"),
-    ('“', "\""),
-    ('”', "\""),
-    ('„', "\""),
-    ('‐', "-"),
-    ('–', "-"),
-    ('—', "-"),
-    ('−', "-"),
-];
+/// Lower-case letters that have no decomposition, and punctuation that programs write for the user,
+/// each with what it folds to.
+const OTHERS: &str = "ßss æae œoe þth øo łl đd ðd ħh ŧt ıi ςσ ‘' ’' “\" ”\" „\" ‐- –- —- −-";
 
 /// Accents of Latin, Greek and Cyrillic letters, the points of Hebrew and Arabic, which most texts leave
 /// out, and characters that are not visible.
@@ -82,7 +61,7 @@ fn fold_one(c: char) -> Folded {
 /// Appends a text of any characters.
 fn fold_any(text: &str, out: &mut String) {
     let lower = text.nfkd().filter(|c| !is_dropped(*c)).flat_map(char::to_lowercase);
-    let other = |c: char| OTHERS.iter().find(|(letter, _)| *letter == c).map(|(_, other)| *other);
+    let other = |c: char| OTHERS.split(' ').find_map(|other| other.strip_prefix(c));
     let plain = lower.flat_map(|c| {
         let other = other(c).unwrap_or_default();
         other.chars().chain(other.is_empty().then_some(c))

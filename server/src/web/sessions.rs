@@ -27,7 +27,7 @@ pub(crate) async fn sign_in_form(api: &Api, request: Request<'_>) -> HandlerResu
     let code = Field::new("code", "Code", Input::Line).required().help(html! {
         "Whoever runs this server gets a code with the command "
         code { "promptarium-server sign-in ACCOUNT" } ", as text and as a link to this page. A server "
-        "without a database prints a link when it starts, and again when it gets the signal SIGUSR1."
+        "in memory prints a link when it starts."
     });
     let form = Form::new("Sign in", vec![Field::hidden("next"), code]);
     Page::open(&api.site, "Sign in").show(&html! {

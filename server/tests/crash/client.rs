@@ -6,7 +6,7 @@
 //! state or in that state after one more write.
 
 mod choose;
-mod files;
+pub(crate) mod files;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,6 +35,16 @@ pub(crate) struct Client {
     /// How many generations it may still submit.
     pub(crate) jobs_left: u32,
     pub(crate) counts: Counts,
+    pub(crate) role: Role,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Role {
+    /// Does everything.
+    Any,
+    Uploader,
+    /// Its generations take a while.
+    Generator,
 }
 
 #[derive(Default)]
@@ -78,7 +88,12 @@ impl Client {
     ) -> Vec<Account> {
         for account in &mut accounts {
             while !stop.load(Ordering::SeqCst) && account.unknown.is_none() {
-                match self.rng.random_range(0..100) {
+                let chance = match self.role {
+                    Role::Any => self.rng.random_range(0..100),
+                    Role::Uploader => 0,
+                    Role::Generator => 3 + u8::from(self.jobs_left == 0),
+                };
+                match chance {
                     0..3 => self.upload(account).await,
                     3 => self.generate(account).await,
                     4 => self.repeat_generation(account).await,

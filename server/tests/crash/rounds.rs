@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::TAKEOVER_MAX;
 use crate::check::check;
-use crate::client::{Account, Client, Counts};
+use crate::client::{Account, Client, Counts, Role};
 use crate::cluster::{Cluster, LEASES};
 use crate::state::{State, id_of};
 use crate::support::http::Http;
@@ -120,7 +120,8 @@ impl Deployment {
         for accounts in std::mem::take(&mut self.accounts) {
             let (addresses, counts) = (Arc::clone(&self.addresses), Arc::clone(&self.counts));
             let (http, rng) = (Http::default(), StdRng::seed_from_u64(self.rng.random()));
-            let client = Client { http, addresses, rng, jobs_left, counts };
+            let role = Role::Any;
+            let client = Client { http, addresses, rng, jobs_left, counts, role };
             clients.push(tokio::spawn(client.run(accounts, Arc::clone(&stop))));
         }
         self.pause().await;

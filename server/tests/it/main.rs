@@ -27,6 +27,8 @@ mod docs;
 mod embedded;
 #[cfg(unix)]
 mod folder;
+#[cfg(target_os = "linux")]
+mod folder_faults;
 mod generations;
 mod http;
 mod metrics;

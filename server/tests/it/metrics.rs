@@ -7,6 +7,7 @@ use promptarium_server::test_support::ScratchDatabase;
 
 use crate::support::client::{Connection, call, get};
 use crate::support::program::Running;
+use crate::support::receiver::{Answer, Receiver};
 use crate::support::{TIMEOUT, wait_until};
 
 #[track_caller]
@@ -69,6 +70,27 @@ async fn requests_and_generations_are_counted() {
         let response = admin.ask(format!("{request} HTTP/1.1\r\nhost: test\r\n\r\n")).await;
         assert_eq!(response.status, status, "{request}");
     }
+}
+
+#[tokio::test]
+async fn attempts_to_deliver_events_are_counted() {
+    let receiver = Receiver::start(|at| Answer::Status(if at == 0 { 500 } else { 200 }));
+    let arguments = "--admin-listen 127.0.0.1:0 --allow-private-webhooks --webhook-delays 0,0";
+    let mut server = Running::start(arguments).await;
+    let mut admin = server.admin().await;
+    let webhook = format!(r#"{{"url":"{}"}}"#, receiver.url("/"));
+    assert_eq!(call(&server, "POST", "/webhooks", Some(&webhook)).await.status, 201);
+    let job = r#"{"modelId":"local/plasma","prompt":"a","clientJobId":"a"}"#;
+    assert_eq!(call(&server, "POST", "/generations", Some(job)).await.status, 202);
+    receiver.wait_for(2).await;
+    let (mut page, line) = (String::new(), r#"deliveries_total{outcome="delivered"} 1"#);
+    while !page.contains(line) {
+        page = admin.get("/metrics").await.body;
+    }
+    let lines = ["delivered", "retried"]
+        .map(|outcome| format!(r#"promptarium_webhook_deliveries_total{{outcome="{outcome}"}} 1"#));
+    assert_lines(&page, &[&lines[0], &lines[1]]);
+    assert_lines(&page, &[r#"promptarium_webhook_deliveries_total{outcome="failed"} 0"#]);
 }
 
 #[tokio::test]

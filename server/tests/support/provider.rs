@@ -1,5 +1,5 @@
 //! A provider of the queue protocol. The last part of the model's id says how it behaves:
-//! `picture` and `video` take 100 ms and succeed, `fail` fails after that time, `hang` never answers
+//! `picture` and `video` take 100 ms and succeed, `slow` takes 2 s, `fail` fails after that time, `hang` never answers
 //! for its status, `late…` not the first time, and `drip` sends its output byte by byte.
 
 use std::collections::BTreeMap;
@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 const GENERATION: Duration = Duration::from_millis(100);
+const SLOW_GENERATION: Duration = Duration::from_secs(2);
 const DRIP: Duration = Duration::from_millis(100);
 pub(crate) const VIDEO_MIB: usize = 500;
 
@@ -32,6 +33,13 @@ static REQUESTS: Mutex<BTreeMap<(String, String), usize>> = Mutex::new(BTreeMap:
 pub(crate) fn requests(method: &str, behaviour: &str) -> usize {
     let key = (method.to_owned(), behaviour.to_owned());
     REQUESTS.lock().unwrap().get(&key).copied().unwrap_or_default()
+}
+
+/// How often each prompt was submitted.
+static SUBMISSIONS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+
+pub(crate) fn submissions() -> BTreeMap<String, usize> {
+    SUBMISSIONS.lock().unwrap().clone()
 }
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
@@ -67,14 +75,14 @@ async fn serve(listener: TcpListener) {
 /// Submissions are at `/local/BEHAVIOUR`, and what belongs to one at `/BEHAVIOUR/SINCE/…`.
 async fn respond(request: Request<Incoming>) -> Result<Answer, hyper::Error> {
     let (head, body) = request.into_parts();
-    body.collect().await?;
+    let body = body.collect().await?.to_bytes();
     let path: Vec<_> = head.uri.path().split('/').skip(1).collect();
     let behaviour = path[usize::from(head.method == Method::POST)].to_owned();
     let is_late = behaviour.starts_with("late") && requests("GET", &behaviour) == 0;
     let key = (head.method.to_string(), behaviour);
     *REQUESTS.lock().unwrap().entry(key).or_default() += 1;
     Ok(match (&head.method, &*path) {
-        (&Method::POST, [_, behaviour]) => submitted(behaviour),
+        (&Method::POST, [_, behaviour]) => submitted(behaviour, &body),
         (&Method::GET, ["hang", _, "status"]) => std::future::pending().await,
         (&Method::GET, [_, _, "status"]) if is_late => std::future::pending().await,
         (&Method::GET, [behaviour, since, "status"]) => status(behaviour, since.parse().unwrap()),
@@ -91,7 +99,10 @@ async fn respond(request: Request<Incoming>) -> Result<Answer, hyper::Error> {
     })
 }
 
-fn submitted(behaviour: &str) -> Answer {
+fn submitted(behaviour: &str, body: &[u8]) -> Answer {
+    let body: Value = serde_json::from_slice(body).unwrap();
+    let prompt = body["prompt"].as_str().unwrap_or_default().to_owned();
+    *SUBMISSIONS.lock().unwrap().entry(prompt).or_default() += 1;
     let at = |what: &str| format!("{}/{behaviour}/{}/{what}", url(), now());
     json_answer(&json!({
         "request_id": "r", "status_url": at("status"), "response_url": at("result"),
@@ -99,8 +110,9 @@ fn submitted(behaviour: &str) -> Answer {
 }
 
 fn status(behaviour: &str, since: u128) -> Answer {
+    let time = if behaviour == "slow" { SLOW_GENERATION } else { GENERATION };
     json_answer(&match behaviour {
-        _ if now() - since < GENERATION.as_millis() => json!({ "status": "IN_PROGRESS" }),
+        _ if now() - since < time.as_millis() => json!({ "status": "IN_PROGRESS" }),
         "fail" => json!({ "status": "COMPLETED", "error": "as asked" }),
         _ => json!({ "status": "COMPLETED" }),
     })

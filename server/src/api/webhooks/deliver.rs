@@ -25,6 +25,7 @@ use crate::domain::webhook::{
 use crate::domain::{AccountId, JobRecord, JobState, Turn};
 use crate::error_chain::error_chain;
 use crate::generate::worker::pool::{Claimed, Work};
+use crate::generate::{Outcomes, count};
 use crate::limits::product::{
     WEBHOOK_DELIVERIES_KEPT, WEBHOOK_FAILING_MAX, WEBHOOK_RESPONSE_BYTES_KEPT,
     WEBHOOK_RESPONSE_BYTES_MAX, WEBHOOK_RETRY_AFTER_MAX, WEBHOOK_TIMEOUT, WEBHOOK_WORKERS,
@@ -42,6 +43,8 @@ pub(crate) struct Deliverer {
     pub(crate) assets: Assets,
     pub(crate) clock: Clock,
     pub(crate) settings: WebhookSettings,
+    /// Of attempts.
+    pub(crate) outcomes: Outcomes,
 }
 
 /// Settings of the operator.
@@ -53,7 +56,6 @@ pub(crate) struct WebhookSettings {
     pub(crate) delays: Arc<[Duration]>,
 }
 
-/// The defaults of the program.
 impl Default for WebhookSettings {
     fn default() -> Self {
         let minutes = [0.0, 5.0 / 60.0, 5.0, 30.0, 120.0, 300.0, 600.0, 840.0, 1200.0, 1440.0];
@@ -125,7 +127,6 @@ impl Deliverer {
         Ok((head.status, head.headers, bytes))
     }
 
-    /// Delivers what was claimed, and records the result.
     async fn deliver(&self, mut claim: DeliveryClaim) -> Result<(), StoreError> {
         let (delivery, job) = (&mut claim.delivery, claim.job.as_ref());
         let webhook = claim.webhook.as_ref().filter(|webhook| webhook.disabled.is_none());
@@ -147,6 +148,12 @@ impl Deliverer {
             let delay = Duration::from_micros(delay.as_micros() as u64);
             self.clock.now().checked_add(delay.max(wait.unwrap_or_default())).ok()
         });
+        let outcome = match (&attempt.error, delivery.due_at) {
+            (None, _) => "delivered",
+            (_, Some(_)) => "retried",
+            _ => "failed",
+        };
+        count(&self.outcomes, outcome);
         if let Some((webhook, _)) = to {
             self.note_health(delivery.account, webhook, &attempt).await?;
         }

@@ -71,9 +71,9 @@ fn windows_that_have_ended_are_removed_and_those_of_a_clock_that_is_set_back_beg
     }
     clock.advance(Duration::from_secs(60));
     assert_eq!(count(&rates, &caller(-1, 1), "listPrompts").0, None);
-    assert_eq!(rates.windows.open.lock().len(), 1);
+    assert_eq!(rates.open.lock().len(), 1);
     let later = Clock::Manual(clock).now() + SignedDuration::from_secs(3600);
-    rates.windows.open.lock().values_mut().for_each(|window| window.0 = later);
+    rates.open.lock().values_mut().for_each(|window| window.0 = later);
     assert_eq!(count(&rates, &caller(-1, 1), "listPrompts").0, None);
 }
 

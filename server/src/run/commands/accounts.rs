@@ -11,9 +11,10 @@ use futures::TryStreamExt;
 use serde_json::{Value, json};
 
 use super::super::{Failure, Output, refused};
-use super::{list, no_account, sign_in_code};
+use super::{ImportInput, list, no_account, sign_in_code};
 use crate::api::export::export;
 use crate::api::import;
+use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::config::{AccountCommand, SessionCommand};
 use crate::domain::{KeyId, SecretToken, SessionRecord};
@@ -45,7 +46,7 @@ async fn as_owner<T>(
 pub(super) async fn run(
     shared: &Arc<dyn Store>,
     command: AccountCommand,
-    input: &str,
+    input: &ImportInput,
     emit: impl AsyncFn(String) -> Result<(), Failure>,
 ) -> Result<Output, Failure> {
     let store = &**shared;
@@ -83,26 +84,21 @@ pub(super) async fn run(
             Ok((format!("deleted account {name}\n"), json!({ "account": name, "deleted": true })))
         }
         AccountCommand::Export { name, .. } => {
-            as_owner(store, &name, async |session| emit_export(shared, session, emit).await)
-                .await?;
+            as_owner(store, &name, async |session| {
+                let (caller, now) = (session.caller(), Clock::System.now());
+                let document = export(shared.clone(), caller, &session.account_name, now).await?;
+                let mut document = pin!(document);
+                while let Some(piece) = document.try_next().await? {
+                    emit(String::from_utf8_lossy(&piece).into_owned()).await?;
+                }
+                Ok(())
+            })
+            .await?;
+            // The document is the result, whether or not others are JSON.
             Ok((String::new(), Value::Null))
         }
         AccountCommand::Import { name, file } => import_document(store, &name, &file, input).await,
     }
-}
-
-/// Emits the document, which is the result whether or not others are JSON.
-async fn emit_export(
-    store: &Arc<dyn Store>,
-    session: &SessionRecord,
-    emit: impl AsyncFn(String) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let (account, now) = (&session.account_name, Clock::System.now());
-    let mut document = pin!(export(store.clone(), session.caller(), account, now).await?);
-    while let Some(piece) = document.try_next().await? {
-        emit(String::from_utf8_lossy(&piece).into_owned()).await?;
-    }
-    Ok(())
 }
 
 /// Imports the document of a file.
@@ -110,17 +106,24 @@ async fn import_document(
     store: &dyn Store,
     name: &str,
     file: &Path,
-    document: &str,
+    input: &ImportInput,
 ) -> Result<Output, Failure> {
-    let place = file.display();
+    let nothing = |problem: String| refused(format!("nothing is imported: {problem}"));
+    if let Some(files) = &input.files
+        && let Some(other) = Blobs::other_store(store, files).await?
+    {
+        let problem = format!("the files of this service are in {other}; name that --blob-store");
+        return Err(nothing(problem));
+    }
+    let Some(document) = &input.document else {
+        return as_owner(store, name, async |_| Ok((String::new(), Value::Null))).await;
+    };
     let data = import::parse(document.as_bytes())
-        .map_err(|problem| refused(format!("nothing is imported: {place}: {problem}")))?;
+        .map_err(|problem| nothing(format!("{}: {problem}", file.display())))?;
     let (prompts, vaults) = (data.prompts.len(), data.vaults.len());
     as_owner(store, name, async move |session| {
         store.import(&session.caller(), data).await.map_err(|error| match error {
-            StoreError::TooManyVaults | StoreError::TooLarge => {
-                refused(format!("nothing is imported: {error}"))
-            }
+            StoreError::TooManyVaults | StoreError::TooLarge => nothing(error.to_string()),
             error => error.into(),
         })
     })

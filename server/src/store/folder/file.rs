@@ -154,6 +154,18 @@ pub(super) fn load(
 
 /// Writes the changes of these batches in one transaction, and waits until they are on the disk.
 pub(super) fn commit(connection: &mut Connection, batches: &[Batch]) -> rusqlite::Result<()> {
+    let written = write(connection, batches);
+    if written.is_err() {
+        // A sync that failed leaves the transaction in the log, where a start after a crash would find
+        // it. Another one takes its place there; NORMAL, because it need not be synced.
+        connection.execute_batch("PRAGMA synchronous = NORMAL")?;
+        let _ = connection.pragma_update(None, "user_version", VERSION);
+        connection.execute_batch("PRAGMA synchronous = FULL")?;
+    }
+    written
+}
+
+fn write(connection: &mut Connection, batches: &[Batch]) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for Change { number, kind, text } in batches.iter().flat_map(|batch| &batch.changes) {
         const PUT: &str = "INSERT INTO record (number, kind, value) VALUES (?1, ?2, ?3) \

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
 
 use futures::future::join_all;
+use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::file::{self, DATABASE, commit};
@@ -16,7 +16,7 @@ use crate::clock::{Clock, ManualClock};
 use crate::domain::{Caller, PromptKind};
 use crate::store::StoreError;
 use crate::store::contract_tests::{StoreUnderTest, caller, new_prompt};
-use crate::store::memory::MemoryStore;
+use crate::store::memory::{Batch, MemoryStore};
 use crate::store::prelude::*;
 
 pub(in crate::store) fn open(folder: &Path, clock: &ManualClock) -> MemoryStore {
@@ -167,26 +167,59 @@ async fn after_a_clock_was_set_back_an_hour_changes_have_later_times() {
     store.check_invariants();
 }
 
-/// A store whose next writes fail, and the number of those.
-fn failing(folder: &Path) -> (Arc<MemoryStore>, Arc<AtomicU32>) {
+/// Where a transaction fails.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    /// Before it.
+    Begin,
+    /// At the record of a prompt.
+    Middle,
+    /// At its end, which leaves it open.
+    Commit,
+}
+
+impl Fault {
+    const ALL: [Self; 3] = [Self::Begin, Self::Middle, Self::Commit];
+
+    fn write(self, connection: &mut Connection, batches: &[Batch]) -> rusqlite::Result<()> {
+        let body = match self {
+            Self::Begin => {
+                let full = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
+                return Err(rusqlite::Error::SqliteFailure(full, None));
+            }
+            Self::Middle => "SELECT RAISE(ABORT, 'a fault')",
+            Self::Commit => "INSERT INTO child VALUES (1)",
+        };
+        connection.execute_batch(&format!(
+            "PRAGMA foreign_keys = ON;
+             CREATE TEMP TABLE parent (id INTEGER PRIMARY KEY);
+             CREATE TEMP TABLE child (id REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
+             CREATE TEMP TRIGGER fault AFTER INSERT ON record WHEN new.kind = 'prompt'
+                 BEGIN {body}; END;"
+        ))?;
+        let failed = commit(connection, batches);
+        assert!(connection.is_autocommit(), "{self:?}: the transaction is open");
+        connection.execute_batch("DROP TRIGGER fault; DROP TABLE child; DROP TABLE parent")?;
+        failed
+    }
+}
+
+type Faults = Arc<Mutex<Vec<Fault>>>;
+
+/// A store whose next writes fail in these ways, the last one first.
+fn failing(folder: &Path) -> (Arc<MemoryStore>, Faults) {
     let locked = Folder::lock(folder).unwrap();
     let mut connection = file::open(&folder.join(DATABASE)).unwrap();
     let store = MemoryStore::new(Clock::System);
     file::load(&connection, &store).unwrap().unwrap();
-    let failures = Arc::new(AtomicU32::new(0));
-    let left = failures.clone();
-    let write: Write = Box::new(move |batches| {
-        let fails = left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
-        match fails {
-            true => Err(rusqlite::Error::SqliteFailure(
-                rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL),
-                None,
-            )),
-            false => commit(&mut connection, batches),
-        }
+    let faults = Faults::default();
+    let left = faults.clone();
+    let write: Write = Box::new(move |batches| match left.lock().pop() {
+        Some(fault) => fault.write(&mut connection, batches),
+        None => commit(&mut connection, batches),
     });
     let store = store.with_journal(|undo| FolderJournal::start(locked, write, undo));
-    (Arc::new(store.unwrap()), failures)
+    (Arc::new(store.unwrap()), faults)
 }
 
 async fn create(store: &MemoryStore, by: &Caller) -> Result<(), StoreError> {
@@ -196,35 +229,37 @@ async fn create(store: &MemoryStore, by: &Caller) -> Result<(), StoreError> {
 #[tokio::test]
 async fn what_cannot_be_kept_is_refused_and_undone_and_writing_resumes() {
     let folder = tempfile::tempdir().unwrap();
-    let (store, failures) = failing(folder.path());
+    let (store, faults) = failing(folder.path());
     let alice = caller(&*store, "alice").await;
-    create(&store, &alice).await.unwrap();
-    failures.store(3, SeqCst);
-    for _ in 0..3 {
-        let refused = create(&store, &alice).await.unwrap_err();
-        assert!(matches!(refused, StoreError::NotDurable { is_full: true, .. }), "{refused:?}");
-        assert_eq!(refused.to_string(), "the data folder has no space left");
-        assert_eq!(store.count_prompts(&alice, None, 9).await.unwrap(), 1);
+    for (kept, fault) in (0..).zip(Fault::ALL) {
+        faults.lock().extend([fault; 3]);
+        for _ in 0..3 {
+            let refused = create(&store, &alice).await.unwrap_err();
+            let StoreError::NotDurable { is_full, .. } = refused else { panic!("{refused:?}") };
+            assert_eq!(is_full, matches!(fault, Fault::Begin), "{fault:?}");
+            let left = store.count_prompts(&alice, None, 9).await.unwrap();
+            assert_eq!(left, kept, "{fault:?}");
+            check_file(&store, folder.path());
+        }
+        create(&store, &alice).await.unwrap();
         check_file(&store, folder.path());
     }
-    create(&store, &alice).await.unwrap();
-    assert_eq!(store.count_prompts(&alice, None, 9).await.unwrap(), 2);
-    check_file(&store, folder.path());
+    assert_eq!(store.count_prompts(&alice, None, 9).await.unwrap(), 3);
 }
 
 /// Steps of many callers at once, of which failed writes refuse some.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn memory_and_file_are_equal_whichever_writes_fail() {
     let folder = tempfile::tempdir().unwrap();
-    let (store, failures) = failing(folder.path());
+    let (store, faults) = failing(folder.path());
     let alice = caller(&*store, "alice").await;
     let writer = |number: u32| {
-        let (store, alice, failures) = (store.clone(), alice.clone(), failures.clone());
+        let (store, alice, faults) = (store.clone(), alice.clone(), faults.clone());
         tokio::spawn(async move {
             let mut durable = 0;
             for step in 0..100 {
                 if (number + step).is_multiple_of(37) {
-                    failures.fetch_add(1, SeqCst);
+                    faults.lock().push(Fault::ALL[step as usize % 3]);
                 }
                 durable += usize::from(create(&store, &alice).await.is_ok());
             }
@@ -232,7 +267,7 @@ async fn memory_and_file_are_equal_whichever_writes_fail() {
         })
     };
     let durable: usize = join_all((0..16).map(writer)).await.into_iter().map(Result::unwrap).sum();
-    failures.store(0, SeqCst);
+    faults.lock().clear();
     assert!(durable < 1600, "no write failed");
     assert_eq!(store.count_prompts(&alice, None, 9999).await.unwrap(), durable);
     store.check_invariants();

@@ -4,13 +4,15 @@ use rand::seq::{IndexedRandom, IteratorRandom};
 use rand::{Rng, RngExt};
 use serde_json::json;
 
-use super::{Account, Client, Job, Upload};
+use super::{Account, Client, Job, Role, Upload};
 use crate::state::NEW;
 use crate::support::client::Slot;
 use crate::support::http::{Outcome, json_request};
 use crate::support::program::PUBLIC_URL;
 
 const UPLOAD_MAX: usize = 40_000;
+/// Generations that were acknowledged, among the counts.
+pub(crate) const ACCEPTED: &str = "accepted";
 
 impl Client {
     pub(super) async fn generate(&mut self, account: &mut Account) {
@@ -19,8 +21,14 @@ impl Client {
         }
         self.jobs_left -= 1;
         let (name, vault) = (account.name("job"), account.jobs_vault);
-        let (text, count) = (format!("A harbour at dawn, {name}"), self.rng.random_range(1..3));
-        let model = ["local/slow", "local/plasma"].choose(&mut self.rng).unwrap();
+        let text = format!("A harbour at dawn, {name}");
+        let (model, count) = match self.role {
+            Role::Generator => ("local/slow", 1),
+            _ => (
+                *["local/slow", "local/plasma"].choose(&mut self.rng).unwrap(),
+                self.rng.random_range(1..3),
+            ),
+        };
         let body = json!({
             "clientJobId": name,
             "modelId": model,
@@ -33,6 +41,9 @@ impl Client {
             [((0, NEW), Some(json!([text, text, count]))), ((vault, NEW), Some(json!(false)))];
         let write = account.request("POST", "/generations", body.clone(), effects);
         let data = self.write(account, write).await;
+        if data.is_some() {
+            self.count(ACCEPTED);
+        }
         if data.is_some() || account.unknown.is_some() {
             let request_id = data.and_then(|data| Some(data["providerRequestId"].as_str()?.into()));
             account.jobs.insert(name, Job { body, request_id, prompt: None });
