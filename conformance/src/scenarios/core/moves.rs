@@ -73,7 +73,7 @@ async fn from_source_to_target(case: Case) -> Result {
     let (source, target, [pinned, moved, _]) = case.source_and_target().await?;
     let third = case.vault().await?;
     third.add_in_turn([&moved]).await?;
-    target.fill(2).await?;
+    target.fill(2).await?[0].pinned().await?;
     pinned.pinned().await?;
     let (mut left, kept, elsewhere) =
         (source.entries().await?, target.entries().await?, third.entries().await?);
