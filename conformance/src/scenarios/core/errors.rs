@@ -178,7 +178,7 @@ pub async fn each_body(
         for body in bodies {
             let call = case.wire().call(endpoint.method.clone(), &endpoint.path);
             let reply = call.body("application/json", *body).send().await?;
-            let shown = body[..body.len().min(30)].escape_ascii();
+            let shown = String::from_utf8_lossy(&body[..body.len().min(40)]).into_owned();
             check::with_context(format!("the body {shown} to {endpoint}"), check(body, &reply))?;
         }
     }

@@ -9,8 +9,6 @@ use crate::scenarios::prelude::*;
 pub const ALL: &[Scenario] = &[
     scenario! { "contents.membership.own-id" ["VC-01"] own_id,
         "A prompt has a vaultPromptId of its own in each vault, which calls take and not its id" },
-    scenario! { "contents.membership.others-kept" ["VC-03"] others_kept,
-        "Saving or adding a prompt leaves its other memberships as they are" },
     scenario! { "contents.membership.answers" ["VC-15", "VC-25", "VC-26"] answers,
         "Remove, pin and unpin answer 200 with the membership's id and its new state" },
     scenario! { "contents.remove.takes-out" ["VC-15", "VC-16"] takes_out,
@@ -83,17 +81,6 @@ async fn not_the_prompt_id(case: &Case) -> Result {
     // The removal of a membership that does not exist may succeed (S-31).
     by_prompt.remove().await?;
     vault.expect_entries(&before).await
-}
-
-async fn others_kept(case: Case) -> Result {
-    let [first, added, saved] = case.vaults().await?;
-    let [member, _] = first.filled().await?;
-    member.pinned().await?;
-    let before = first.entries().await?;
-    added.add_in_turn([&member]).await?;
-    first.expect_entries(&before).await?;
-    member.prompt.save_into(&saved).await?.status(200)?;
-    first.expect_entries(&before).await
 }
 
 async fn takes_out(case: Case) -> Result {

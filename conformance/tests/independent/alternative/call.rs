@@ -88,6 +88,11 @@ impl Call {
             {
                 (0, true)
             }
+            _ if choices.bug("auth.prefix-not-asked")
+                && keys.main.split_once("_live_").is_some_and(|(_, rest)| rest == key) =>
+            {
+                (0, true)
+            }
             _ if choices.bug("auth.form-only") && key.contains("_live_") => (0, true),
             _ if choices.bug("auth.revoked-reads")
                 && key == keys.revoked

@@ -7,7 +7,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use super::Secrets;
-use super::answer::{Answer, Outcome, bad, not_found, refused};
+use super::answer::{Answer, Outcome, bad, refused};
 use super::call::Call;
 use super::choices::Choices;
 use super::store::{Account, Prompt, Store, Vault};
@@ -115,8 +115,6 @@ pub(super) fn without_key(store: &mut Store, choices: &Choices, request: &ApiReq
     let id = parts.get(1).and_then(|id| id.parse::<i64>().ok());
     if request.authorization.is_some() { return None }
     match choices.bug {
-        "auth.lookup-first" if id.is_some() && store.prompts.iter().all(|one| Some(one.id) != id) && store.vaults.iter().all(|one| Some(one.id) != id) => Some(Err(not_found())),
-        "auth.body-first" if request.method == Method::POST && parts.len() == 1 && serde_json::from_slice::<Value>(&request.body).is_ok_and(|body| body == json!({})) => Some(Err(bad("body", "empty"))),
         "auth.redirect" => Some(Err(refused(302, "Sign in"))),
         "auth.public-open" if request.method == Method::GET && parts.len() == 2 => {
             let vault = store.vaults.iter().find(|one| Some(one.id) == id && one.visibility == "public")?;

@@ -328,6 +328,13 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
             .collect();
         match call.choices.bug {
             "delete-prompt.not-done" => return Ok(Answer::deleted(call.choices, id)),
+            "delete-prompt.kept-with-images" if !images.is_empty() => {
+                return Ok(Answer::deleted(call.choices, id));
+            }
+            "asset.goes-with-prompt" => {
+                let image = store.prompt(call.account, id)?.image.clone().unwrap_or_default();
+                store.files.retain(|file| !image.contains(&file.name));
+            }
             "delete-prompt.refused-in-vaults" if !vaults.is_empty() => {
                 return Err(refused(409, "In use"));
             }

@@ -178,9 +178,9 @@ impl ListQuery {
         let first = self.cursor.as_ref().and_then(|cursor| cursor.split('-').nth(3)?.parse().ok());
         let limit = first.filter(|first| bug("page.limit-kept") && *first > 0).unwrap_or(limit);
         match store.choices.bug {
-            "late.order-random" => {
-                found.sort_by_key(|each| store.noise(each.id.unsigned_abs() + store.turn() as u64))
-            }
+            "late.order-random" => found.sort_by_cached_key(|each| {
+                store.noise(each.id.unsigned_abs() + store.turn() as u64)
+            }),
             "late.limit-before-type" if self.cursor.is_none() && self.limit.is_some() => {
                 found.truncate(limit.saturating_sub(1).max(1));
             }

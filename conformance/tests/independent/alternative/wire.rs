@@ -94,7 +94,7 @@ pub(super) async fn read(request: Request<Incoming>) -> Result<ApiRequest, Refus
     })
 }
 
-/// HTTP/1.1 wants a request refused that has none, two or nonsense.
+/// HTTP/1.1 wants a request refused that has none, two or nonsense (S-80).
 fn has_one_host(headers: &HeaderMap) -> bool {
     let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(byte);
     let hosts: Vec<_> = headers.get_all(HOST).iter().map(HeaderValue::as_bytes).collect();
