@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use promptarium::{PromptType, Visibility};
 
@@ -156,8 +157,8 @@ pub(crate) struct Selection {
     /// Only those in this vault: its name or id.
     #[arg(long)]
     pub(crate) vault: Option<String>,
-    /// Only image, text or video prompts.
-    #[arg(long = "type", value_parser = prompt_type)]
+    /// Only prompts of this type.
+    #[arg(long = "type", value_parser = one_of(PromptType::KNOWN))]
     pub(crate) prompt_type: Option<PromptType>,
     /// At most this many; 0 for all.
     #[arg(long, default_value_t = 20, value_name = "N")]
@@ -180,8 +181,8 @@ pub(crate) struct Fields {
     /// Put it in this vault.
     #[arg(long)]
     pub(crate) vault: Option<String>,
-    /// image, text or video.
-    #[arg(long = "type", value_parser = prompt_type)]
+    /// Its type; image with a model, and otherwise text, if left out.
+    #[arg(long = "type", value_parser = one_of(PromptType::KNOWN))]
     pub(crate) prompt_type: Option<PromptType>,
     /// The model, which image and video prompts need.
     #[arg(long)]
@@ -200,8 +201,8 @@ pub(crate) enum VaultCommand {
         name: String,
         #[arg(long)]
         description: Option<String>,
-        /// private, unlisted or public.
-        #[arg(long, value_parser = visibility)]
+        /// Who can read it.
+        #[arg(long, value_parser = one_of(Visibility::KNOWN))]
         visibility: Option<Visibility>,
     },
     /// Delete a vault; its prompts remain.
@@ -212,17 +213,9 @@ pub(crate) enum VaultCommand {
         yes: bool,
     },
     /// Add prompts to a vault.
-    Add {
-        vault: String,
-        #[arg(required = true, value_name = "PROMPT")]
-        prompts: Vec<String>,
-    },
+    Add(Members),
     /// Take prompts out of a vault; the prompts remain.
-    Remove {
-        vault: String,
-        #[arg(required = true, value_name = "PROMPT")]
-        prompts: Vec<String>,
-    },
+    Remove(Members),
     /// Move a prompt from one vault to another.
     Move { prompt: String, from: String, to: String },
     /// Pin a prompt to the top of a vault.
@@ -235,6 +228,14 @@ pub(crate) enum VaultCommand {
     },
     /// Copy a public or unlisted vault of anybody with its prompts.
     Fork { id: i64 },
+}
+
+/// Prompts in a vault.
+#[derive(Args)]
+pub(crate) struct Members {
+    pub(crate) vault: String,
+    #[arg(required = true, value_name = "PROMPT")]
+    pub(crate) prompts: Vec<String>,
 }
 
 #[derive(Args)]
@@ -281,15 +282,10 @@ pub(crate) struct Mcp {
     pub(crate) watch: Option<u32>,
 }
 
-fn prompt_type(text: &str) -> Result<PromptType, String> {
-    known(PromptType::from(text), PromptType::KNOWN)
-}
-
-fn visibility(text: &str) -> Result<Visibility, String> {
-    known(Visibility::from(text), Visibility::KNOWN)
-}
-
-fn known<T: PartialEq + ToString>(value: T, all: &[T]) -> Result<T, String> {
-    let names = || all.iter().map(T::to_string).collect::<Vec<_>>().join(", ");
-    if all.contains(&value) { Ok(value) } else { Err(format!("use one of {}", names())) }
+/// One of these values of an open enumeration.
+fn one_of<T>(known: &[T]) -> impl TypedValueParser<Value = T> + use<T>
+where
+    T: for<'a> From<&'a str> + ToString + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(known.iter().map(T::to_string)).map(|name| T::from(&*name))
 }

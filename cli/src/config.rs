@@ -97,23 +97,21 @@ pub(crate) async fn login(address: &str) -> Result {
 pub(crate) fn logout() -> Result {
     let file = config_file()?;
     match fs::remove_file(&file) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(Failure::file(&file)(error));
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::file(&file)(error)),
+        _ => {
+            note(format!("Logged out; {} is gone. The key itself stays valid.", file.display()));
+            Ok(())
         }
-        _ => note(format!("Logged out; {} is gone. The key itself stays valid.", file.display())),
     }
-    Ok(())
 }
 
 /// The address with what people leave out: the scheme, and the path of the API.
 fn base_url(address: &str) -> Result<String> {
     let is_local = ["localhost", "127.", "[::1]"].iter().any(|host| address.starts_with(host));
-    let scheme = if address.contains("://") {
-        ""
-    } else if is_local {
-        "http://"
-    } else {
-        "https://"
+    let scheme = match address.contains("://") {
+        true => "",
+        false if is_local => "http://",
+        false => "https://",
     };
     let wrong =
         |error| Failure::new(USAGE, format!("URL: \"{address}\" is not an address: {error}"));

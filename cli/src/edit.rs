@@ -83,8 +83,7 @@ pub(crate) async fn in_editor(
 fn run_editor(path: &Path) -> Result {
     let variable = |name| env::var(name).ok().filter(|value: &String| !value.trim().is_empty());
     let default = if cfg!(windows) { "notepad" } else { "vi" };
-    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(variable);
-    let editor = editor.unwrap_or_else(|| default.to_owned());
+    let editor = variable("VISUAL").or_else(|| variable("EDITOR")).unwrap_or(default.to_owned());
     // The variable may have arguments.
     let mut words = editor.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or(default));

@@ -42,7 +42,10 @@ pub(crate) async fn export(app: &App, folder: &Path, vault: Option<&str>, delete
             let title: String = slugify(&prompt.title).chars().take(60).collect();
             let new = || folder.join(format!("{title}-{}.md", prompt.id));
             let path = old.filter(|old| is_of(old, prompt.id)).unwrap_or_else(new);
-            fs::write(&path, file).map_err(Failure::file(&path))?;
+            // Whole or not at all: `import` stores what is in the file.
+            let part = folder.join(".part");
+            let moved = fs::write(&part, file).and_then(|()| fs::rename(&part, &path));
+            moved.map_err(Failure::file(&path))?;
             written += 1;
         }
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use futures::{StreamExt as _, stream};
 use promptarium::durable::Journal;
 use promptarium::{Client, Prompt, PromptId, PromptType, VaultId, limits};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::config::state_folder;
@@ -20,8 +21,8 @@ use crate::failure::{FAILED, Failure, Result};
 use crate::media::digest;
 use crate::output::{App, confirm, note, one_line, progress};
 
-/// Requests at the same time.
-const AT_ONCE: usize = 8;
+/// Requests at the same time, whose lines the journal writes to the disk together.
+const AT_ONCE: usize = 32;
 
 #[derive(clap::Args)]
 pub(crate) struct Import {
@@ -58,20 +59,18 @@ pub(crate) async fn import(app: &App, arguments: &Import) -> Result {
     let Plan { documents, unchanged, left_out } = plan(&app.client, arguments).await?;
     let changed = documents.iter().filter(|(_, old)| old.is_some()).count();
     let new = documents.len() - changed;
-    note(format!("{new} new prompts, {changed} changed, {unchanged} unchanged"));
+    note(format!("{new} new prompts, {changed} changed, {unchanged} already stored"));
     for (document, _) in documents.iter().take(3) {
         let start = document.text.chars().take(60).collect::<String>();
         note(one_line(&format!("  {}: {start}", document.title)));
     }
     note(format!("{} left out", left_out.len()));
     left_out.iter().take(5).for_each(|line| note(one_line(&format!("  {line}"))));
-    let failures = match documents.is_empty() {
-        true => Vec::new(),
-        false => {
-            confirm(arguments.yes, "Go on?")?;
-            store(&app.client, arguments, &documents).await?
-        }
-    };
+    let mut failures = Vec::new();
+    if !documents.is_empty() {
+        confirm(arguments.yes, "Go on?")?;
+        failures = store(&app.client, arguments, &documents).await?;
+    }
     let (failed, left_out) = (failures.len(), left_out.len());
     let counts = json!({ "new": new, "changed": changed, "unchanged": unchanged,
         "leftOut": left_out, "failed": failed });
@@ -89,9 +88,7 @@ async fn store(
     arguments: &Import,
     documents: &[(Document, Option<Prompt>)],
 ) -> Result<Vec<String>> {
-    let place = arguments.path.canonicalize().map_err(Failure::file(&arguments.path))?;
-    let name = digest(&format!("{}\n{}", client.base_url(), place.display())) + ".journal";
-    let path = state_folder("imports")?.join(name);
+    let path = journal_of(client, &arguments.path)?;
     if arguments.again && path.exists() {
         fs::remove_file(&path)?;
     }
@@ -122,6 +119,20 @@ async fn store(
     let failures = storing.buffer_unordered(AT_ONCE).filter_map(std::future::ready).collect().await;
     bar.finish_and_clear();
     Ok(failures)
+}
+
+/// The journal of the imports of this file.
+fn journal_of(client: &Client, path: &Path) -> Result<PathBuf> {
+    let place = path.canonicalize().map_err(Failure::file(path))?;
+    let name = digest(&format!("{}\n{}", client.base_url(), place.display())) + ".journal";
+    Ok(state_folder("imports")?.join(name))
+}
+
+/// A line of a journal.
+#[derive(Deserialize)]
+struct Line {
+    key: String,
+    event: String,
 }
 
 async fn create(
@@ -156,6 +167,10 @@ fn key(document: &Document) -> String {
 async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
     let sources = read::sources(&arguments.path)?;
     let known = known(client, &arguments.path).await?;
+    let journal = fs::read_to_string(journal_of(client, &arguments.path)?).unwrap_or_default();
+    let lines = journal.lines().filter(|_| !arguments.again).map(serde_json::from_str::<Line>);
+    let done = lines.flatten().filter(|line| line.event == "done").map(|line| line.key);
+    let done = done.collect::<HashSet<_>>();
     let (mut plan, mut seen) = (Plan::default(), HashSet::new());
     for (place, document) in sources {
         let checked = document.and_then(|mut document| {
@@ -168,8 +183,14 @@ async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
             Err(problem) => plan.left_out.push(format!("{place}: {problem}")),
             Ok((document, Some(old))) if document.is_same(&old) => plan.unchanged += 1,
             Ok(change @ (_, Some(_))) => plan.documents.push(change),
-            Ok(new) if seen.insert(key(&new.0)) => plan.documents.push(new),
-            Ok(_) => plan.left_out.push(format!("{place}: the same as one before it")),
+            Ok((new, _)) if !seen.insert(key(&new)) => {
+                plan.left_out.push(format!("{place}: the same as one before it"));
+            }
+            // In several vaults, it may not yet be in all of them.
+            Ok((new, _)) if new.vaults.len() < 2 && done.contains(&key(&new)) => {
+                plan.unchanged += 1;
+            }
+            Ok(new) => plan.documents.push(new),
         }
     }
     Ok(plan)
@@ -178,13 +199,11 @@ async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
 /// The prompts of the library, if the folder was exported from it.
 async fn known(client: &Client, folder: &Path) -> Result<HashMap<PromptId, Prompt>> {
     let origin = fs::read_to_string(folder.join(ORIGIN)).unwrap_or_default();
-    match origin.trim() == client.base_url() {
-        false => Ok(HashMap::new()),
-        true => {
-            let prompts = client.prompts().list().prefetch(true).collect().await?.into_iter();
-            Ok(prompts.map(|prompt| (prompt.id, prompt)).collect())
-        }
+    if origin.trim() != client.base_url() {
+        return Ok(HashMap::new());
     }
+    let prompts = client.prompts().list().prefetch(true).collect().await?;
+    Ok(prompts.into_iter().map(|prompt| (prompt.id, prompt)).collect())
 }
 
 /// Whether a document can be stored.

@@ -23,62 +23,49 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use self::args::{Arguments, Command};
-use self::failure::Result;
+use self::failure::{Failure, Result};
 use self::output::{App, note, print};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let outcome = match runtime {
-        Ok(runtime) => {
-            let outcome = runtime.block_on(Box::pin(run(arguments)));
-            // A read of standard input may still be waiting.
-            runtime.shutdown_background();
-            outcome
-        }
-        Err(error) => Err(error.into()),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            if failure.code != 0 {
-                note(format!("promptarium: {failure}"));
-            }
-            ExitCode::from(failure.code)
-        }
+    let outcome = runtime.map_err(Failure::from).and_then(|runtime| {
+        let outcome = runtime.block_on(Box::pin(run(arguments)));
+        // A read of standard input may still be waiting.
+        runtime.shutdown_background();
+        outcome
+    });
+    let Err(failure) = outcome else { return ExitCode::SUCCESS };
+    if failure.code != 0 {
+        note(format!("promptarium: {failure}"));
     }
+    ExitCode::from(failure.code)
 }
 
 async fn run(Arguments { json, command }: Arguments) -> Result {
-    let app = match command {
-        Command::Login { url } => return config::login(&url).await,
-        Command::Logout => return config::logout(),
-        Command::Completions { shell } => return completions(shell),
-        Command::Man => return manual(),
-        _ => &App { client: config::client()?, json },
-    };
+    let app = || config::client().map(|client| App { client, json });
     match command {
-        Command::Ls(selection) => prompts::list(app, None, selection).await,
+        Command::Login { url } => config::login(&url).await,
+        Command::Logout => config::logout(),
+        Command::Completions { shell } => completions(shell),
+        Command::Man => manual(),
+        Command::Ls(selection) => prompts::list(&app()?, None, selection).await,
         Command::Search { words, selection } => {
-            prompts::list(app, Some(words.join(" ")), selection).await
+            prompts::list(&app()?, Some(words.join(" ")), selection).await
         }
-        Command::Show { text, raw } => prompts::show(app, &text, raw).await,
-        Command::Copy(text) => prompts::copy(app, &text).await,
-        Command::New { title, text, fields } => prompts::new(app, title, text, fields).await,
-        Command::Edit { prompt, from } => edit::edit(app, &prompt, from.as_deref()).await,
-        Command::Rm { prompts, yes } => prompts::rm(app, &prompts, yes).await,
-        Command::Vault(command) => vaults::run(app, command).await,
-        Command::Upload { files } => media::upload(app, &files).await,
-        Command::Generate(arguments) => media::generate(app, arguments).await,
+        Command::Show { text, raw } => prompts::show(&app()?, &text, raw).await,
+        Command::Copy(text) => prompts::copy(&app()?, &text).await,
+        Command::New { title, text, fields } => prompts::new(&app()?, title, text, fields).await,
+        Command::Edit { prompt, from } => edit::edit(&app()?, &prompt, from.as_deref()).await,
+        Command::Rm { prompts, yes } => prompts::rm(&app()?, &prompts, yes).await,
+        Command::Vault(command) => vaults::run(&app()?, command).await,
+        Command::Upload { files } => media::upload(&app()?, &files).await,
+        Command::Generate(arguments) => media::generate(&app()?, arguments).await,
         Command::Export { folder, vault, delete } => {
-            export::export(app, &folder, vault.as_deref(), delete).await
+            export::export(&app()?, &folder, vault.as_deref(), delete).await
         }
-        Command::Import(arguments) => import::import(app, &arguments).await,
-        Command::Mcp(options) => mcp::run(&app.client, options).await,
-        // These need no library.
-        Command::Login { .. } | Command::Logout | Command::Completions { .. } | Command::Man => {
-            Ok(())
-        }
+        Command::Import(arguments) => import::import(&app()?, &arguments).await,
+        Command::Mcp(options) => mcp::run(app()?.client, options).await,
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use futures::StreamExt as _;
 use promptarium::{Client, Page, Prompt, VaultId};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
@@ -43,10 +44,10 @@ const INSTRUCTIONS: &str = "A library of prompts. Its menu offers the pinned pro
     one vault; the prompt \"library\" takes the title of any other. search_prompts finds prompts by \
     words, and get_prompt returns one with its variables filled in.";
 
-pub(crate) async fn run(client: &Client, options: Mcp) -> Result {
-    let vault = find::vault_id(client, options.vault.as_deref()).await?;
+pub(crate) async fn run(client: Client, options: Mcp) -> Result {
+    let vault = find::vault_id(&client, options.vault.as_deref()).await?;
     let http = options.http;
-    let (client, pinned, pictures) = (client.clone(), Arc::default(), Arc::default());
+    let (pinned, pictures) = (Arc::default(), Arc::default());
     let library = Library { client, vault, options, pinned, pictures };
     match http {
         Some(address) => serve::http(library, address).await,
@@ -147,12 +148,13 @@ impl ServerHandler for Library {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let Some(mut changes) = self.changes().await else { return };
-        let peer = context.peer;
+        let Some(mut changes) = self.changes() else { return };
         tokio::spawn(async move {
-            while !peer.is_transport_closed() {
-                if changes.next().await {
-                    let _ = peer.notify_prompt_list_changed().await;
+            while let Some(has_changed) = changes.next().await
+                && !context.peer.is_transport_closed()
+            {
+                if has_changed {
+                    let _ = context.peer.notify_prompt_list_changed().await;
                 }
             }
         });
@@ -163,14 +165,14 @@ impl ServerHandler for Library {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
-        let Some(mut changes) = self.changes().await else { return Ok(()) };
-        loop {
-            tokio::select! {
-                has_changed = changes.next() => if has_changed {
-                    let _ = context.sink().notify_prompt_list_changed().await;
-                },
-                () = context.cancelled() => return Ok(()),
-            }
+        let Some(changes) = self.changes() else { return Ok(()) };
+        let changes = changes.filter(|has_changed| std::future::ready(*has_changed));
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = changes.for_each(async |_| {
+                let _ = context.sink().notify_prompt_list_changed().await;
+            }) => {}
         }
+        Ok(())
     }
 }

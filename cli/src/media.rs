@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use promptarium::durable::Journal;
-use promptarium::{Client, FinishedGeneration, GenerationJob, GenerationRef, JobId, VaultId};
+use promptarium::{Client, FinishedGeneration, GenerationJob, GenerationRef, JobId};
+use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use slug::slugify;
 
@@ -32,20 +33,28 @@ pub(crate) async fn upload(app: &App, files: &[PathBuf]) -> Result {
 }
 
 /// A generation as it is ordered.
-#[derive(Debug)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Order {
-    pub(crate) model: String,
-    pub(crate) text: String,
-    pub(crate) count: Option<u32>,
-    pub(crate) ratio: Option<String>,
-    pub(crate) video: bool,
-    pub(crate) vault: Option<VaultId>,
+    model: String,
+    text: String,
+    count: Option<u32>,
+    #[serde(rename = "aspect_ratio")]
+    ratio: Option<String>,
+    #[serde(skip)]
+    video: bool,
+    /// Its name or id.
+    vault: Option<String>,
 }
 
 pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
     let client = &app.client;
-    let vault = find::vault_id(client, arguments.vault.as_deref()).await?;
-    let Generate { resume, model, text, count, ratio, video, output: folder, .. } = arguments;
+    let Generate { resume, model, text, count, ratio, video, vault, output: folder } = arguments;
+    let vault_id = find::vault_id(client, vault.as_deref()).await?;
+    // Before anything is paid.
+    if let Some(folder) = &folder {
+        fs::create_dir_all(folder).map_err(Failure::file(folder))?;
+    }
     let mut interrupted = tokio::spawn(tokio::signal::ctrl_c());
     let (id, job, name) = match (resume, model, text) {
         (None, Some(model), Some(text)) => {
@@ -65,7 +74,7 @@ pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
     let bar = progress(None, "{spinner} {msg}, {elapsed}");
     bar.enable_steady_tick(Duration::from_millis(120));
     let wait = client.generations().wait(job).timeout(Duration::MAX);
-    let wait = if let Some(vault) = vault { wait.vault(vault) } else { wait };
+    let wait = if let Some(vault) = vault_id { wait.vault(vault) } else { wait };
     let wait = wait.on_change(|status| bar.set_message(one_line(status.state.as_str())));
     let ended = tokio::select! {
         ended = wait.send() => ended,
@@ -77,16 +86,17 @@ pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
         let urls: String = finished.images().map(|image| format!("{}\n", image.url)).collect();
         return app.item(&finished, &urls);
     };
-    fs::create_dir_all(&folder).map_err(Failure::file(&folder))?;
     let name: String = slugify(name).chars().take(40).collect();
     for image in finished.images() {
         // Of the address: the end, which is different for each picture, and the extension.
         let file = image.url.as_str().split(['?', '#']).next().unwrap_or_default();
         let file = file.rsplit('/').next().unwrap_or_default();
         let (stem, extension) = file.rsplit_once('.').unwrap_or((file, "png"));
-        let id: String = stem.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
-        let path = folder.join(format!("{name}-{id}.{extension}"));
-        client.assets().download(&image.url).max_size(u64::MAX).save(&path).await?;
+        let end: String = stem.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
+        let path = folder.join(format!("{name}-{end}.{extension}"));
+        let saved = client.assets().download(&image.url).max_size(u64::MAX).save(&path).await;
+        let hint = || format!("promptarium generate --resume {id} -o DIR downloads them");
+        saved.map_err(|error| Failure::from(error).hint(hint()))?;
         app.item(&path, &format!("{}\n", path.display()))?;
     }
     Ok(())
@@ -96,7 +106,8 @@ impl Order {
     /// Queues the generation, unless an earlier run with the same order did and was interrupted.
     pub(crate) async fn submit(&self, client: &Client) -> Result<GenerationJob> {
         let Self { model, text, count, ratio, video, vault } = self;
-        let create = client.generations().create(model, text).set_vault(*vault);
+        let vault = find::vault_id(client, vault.as_deref()).await?;
+        let create = client.generations().create(model, text).set_vault(vault);
         let create = create.set_aspect_ratio(ratio.as_deref());
         let create = if let Some(count) = count { create.batch_count(*count) } else { create };
         let create = if *video { create.video() } else { create };

@@ -94,7 +94,9 @@ pub(crate) async fn new(app: &App, title: String, text: Option<String>, fields: 
 
 pub(crate) async fn rm(app: &App, names: &[String], yes: bool) -> Result {
     let found = futures::stream::iter(names).then(|name| find::prompt(&app.client, name));
-    let prompts: Vec<_> = found.try_collect().await?;
+    let mut prompts: Vec<_> = found.try_collect().await?;
+    prompts.sort_by_key(|prompt| prompt.id);
+    prompts.dedup_by_key(|prompt| prompt.id);
     let titles: Vec<_> = prompts.iter().map(|prompt| format!("\"{}\"", prompt.title)).collect();
     confirm(yes, &format!("Delete {}? This cannot be undone.", titles.join(", ")))?;
     for prompt in prompts {

@@ -3,7 +3,7 @@
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use promptarium::{Client, Vault, VaultId, VaultPrompt, limits};
 
-use crate::args::VaultCommand;
+use crate::args::{Members, VaultCommand};
 use crate::failure::{ABSENT, Failure, Result};
 use crate::find;
 use crate::output::{App, Column, confirm};
@@ -32,7 +32,7 @@ pub(crate) async fn run(app: &App, command: VaultCommand) -> Result {
             )?;
             app.item(&client.vaults().delete(id).await?, &format!("{id}\n"))
         }
-        VaultCommand::Add { vault, prompts } => {
+        VaultCommand::Add(Members { vault, prompts }) => {
             let vault = find::vault(client, &vault).await?;
             let found = stream::iter(&prompts).then(|name| find::prompt(client, name));
             let ids: Vec<_> = found.map_ok(|prompt| prompt.id).try_collect().await?;
@@ -42,7 +42,7 @@ pub(crate) async fn run(app: &App, command: VaultCommand) -> Result {
             }
             Ok(())
         }
-        VaultCommand::Remove { vault, prompts } => {
+        VaultCommand::Remove(Members { vault, prompts }) => {
             for prompt in &prompts {
                 let (vault, member) = member(client, &vault, prompt).await?;
                 let removed = client.vault(vault).remove(member.vault_prompt_id).await?;

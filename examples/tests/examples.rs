@@ -52,6 +52,14 @@ fn the_receiver_of_webhooks_gets_a_verified_event() {
 }
 
 #[test]
+fn the_layers_of_tower_see_each_request() {
+    let output = output_of("tower", &[]);
+    for line in ["  GET /api/v1/vaults", "  200 OK", "vault 1: "] {
+        assert!(output.contains(line), "no {line} in {output}");
+    }
+}
+
+#[test]
 fn the_quickstart_runs_to_its_end() {
     let output = output_of("quickstart", &[]);
     for line in [

@@ -30,7 +30,12 @@ use std::thread;
 use futures_core::Stream;
 use tokio::runtime::{Builder, Handle};
 
+use crate::call::{Call, Endpoint, Run};
 use crate::error::Error;
+use crate::pages::{Items, Pages};
+use crate::resources::assets::AssetStream;
+use crate::resources::generations::Watch;
+use crate::response::WithMeta;
 
 /// The runtime of all blocking calls of this process; a thread of its own drives it.
 fn runtime() -> Result<Handle, Error> {
@@ -59,7 +64,7 @@ fn no_thread(source: io::Error) -> Error {
     Error::set_up("thread for blocking calls", source)
 }
 
-pub(crate) fn wait<F>(future: F) -> Result<F::Output, Error>
+fn wait<F>(future: F) -> Result<F::Output, Error>
 where
     F: Future<Output: Send> + Send,
 {
@@ -84,9 +89,44 @@ where
 pub struct Blocking<S>(Option<S>);
 
 impl<S> Blocking<S> {
-    pub(crate) const fn new(stream: S) -> Self {
+    const fn new(stream: S) -> Self {
         Self(Some(stream))
     }
+}
+
+/// Sending it from a thread.
+impl<T: Send, B: Run<T>> Call<T, B> {
+    /// [`send`](Self::send), and blocks the thread; see [`blocking`](crate::blocking).
+    pub fn send_blocking(self) -> Result<T, Error> {
+        wait(self.into_future())?
+    }
+}
+
+/// Sending it from a thread.
+impl<T: Send + 'static, B: Endpoint<T>> Call<T, B> {
+    /// [`send_with_meta`](Self::send_with_meta), and blocks the thread.
+    pub fn send_with_meta_blocking(self) -> Result<WithMeta<T>, Error> {
+        wait(self.send_with_meta())?
+    }
+}
+
+/// Reading a stream from a thread.
+macro_rules! iterators {
+    ($([$($generic:ident)?] $name:ty;)*) => {$(
+        impl $(<$generic>)? $name {
+            /// The stream as a blocking iterator; see [`blocking`](crate::blocking).
+            pub const fn blocking(self) -> Blocking<Self> {
+                Blocking::new(self)
+            }
+        }
+    )*};
+}
+
+iterators! {
+    [T] Pages<T>;
+    [T] Items<T>;
+    [] Watch;
+    [] AssetStream;
 }
 
 impl<T: Send, S> Iterator for Blocking<S>

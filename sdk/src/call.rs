@@ -1,136 +1,225 @@
-//! What every call has in common: its options, sending it, and reading the response.
+//! A call: what it sends and yields, its options, and sending it.
 
+mod exchange;
+
+use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_core::future::BoxFuture;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep};
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::macros::{debug, sendable};
 use crate::response::{RawResponse, WithMeta};
 use crate::send::config::CallOptions;
-use crate::send::evidence::{Evidence, is_absent};
-use crate::send::outcome::Outcome;
-use crate::send::policy::Backoff;
+use crate::send::policy::RetryPolicy;
 use crate::send::reply::Reply;
 use crate::send::request::Request;
-use crate::send::timeout::until;
 
+/// The client of a call, and its options.
 #[derive(Debug, Clone)]
-pub(crate) struct Context {
+pub struct Context {
     pub(crate) client: Client,
     pub(crate) options: CallOptions,
 }
-
-/// A call of one endpoint; the methods of [`resources`](crate::resources) return it and say what
-/// it does.
-///
-/// Nothing is sent until it is awaited. `tokio::spawn`, `join!` and `join_all` take futures: give
-/// them [`send`](Self::send) of the call.
-#[must_use = "a call is sent only when it is awaited, or by `send`"]
-pub struct Call<T> {
-    pub(crate) context: Context,
-    request: Request,
-    read: Arc<Read<T>>,
-}
-
-type Read<T> = dyn Fn(Reply) -> Result<T, Error> + Send + Sync;
-
-const FIRST_QUESTION: Duration = Duration::from_millis(200);
 
 impl Client {
     pub(crate) fn context(&self) -> Context {
         Context { client: self.clone(), options: CallOptions::default() }
     }
 
-    /// A call that returns the `data` of the response.
+    /// A call that sends these fields and yields the `data` of the response.
+    pub(crate) fn write<T, F, Id>(&self, request: Request, fields: F) -> Call<T, Write<F, Id>> {
+        Call::of(self.context(), Write { request, fields, id: PhantomData })
+    }
+
+    /// A call that yields the `data` of the response.
     pub(crate) fn call<T: DeserializeOwned + 'static>(&self, request: Request) -> Call<T> {
         Call::new(self.context(), request, Reply::data)
     }
 }
 
-impl<T> Call<T> {
+/// A call that yields a `T`; the methods of [`resources`](crate::resources) return it and say what
+/// it does. `B` has what the methods of one endpoint set; [`request`](crate::request) has a name for
+/// each.
+///
+/// Nothing is sent until it is awaited. `tokio::spawn`, `join!` and `join_all` take futures: give
+/// them [`send`](Self::send) of the call.
+#[must_use = "a call is sent only when it is awaited, or by `send`"]
+pub struct Call<T, B = Prepared<T>> {
+    pub(crate) context: Context,
+    pub(crate) builder: B,
+    output: PhantomData<fn() -> T>,
+}
+
+/// What sending a call does: it yields a `T`.
+pub trait Run<T> {
+    /// Sends it.
+    type Future: Future<Output = Result<T, Error>> + Send;
+
+    #[doc(hidden)]
+    fn run(self, context: Context) -> Self::Future;
+}
+
+/// A call of one request.
+pub trait Endpoint<T>: Send + 'static {
+    #[doc(hidden)]
+    fn prepare(self) -> Prepared<T>;
+}
+
+/// A request, and how its response is read.
+pub struct Prepared<T> {
+    request: Request,
+    read: Arc<Read<T>>,
+}
+
+type Read<T> = dyn Fn(Reply) -> Result<T, Error> + Send + Sync;
+
+impl<T> Prepared<T> {
+    pub(crate) fn new(
+        request: Request,
+        read: impl Fn(Reply) -> Result<T, Error> + Send + Sync + 'static,
+    ) -> Self {
+        Self { request, read: Arc::new(read) }
+    }
+}
+
+impl<T: 'static> Endpoint<T> for Prepared<T> {
+    fn prepare(self) -> Self {
+        self
+    }
+}
+
+/// A request whose JSON body has the fields `F`, of the thing with this id if it exists.
+#[derive(Debug, Clone)]
+pub struct Write<F, Id = ()> {
+    request: Request,
+    pub(crate) fields: F,
+    id: PhantomData<Id>,
+}
+
+impl<T, F, Id> Endpoint<T> for Write<F, Id>
+where
+    T: DeserializeOwned + 'static,
+    F: Serialize + Send + 'static,
+    Id: Send + 'static,
+{
+    fn prepare(self) -> Prepared<T> {
+        Prepared::new(self.request.json(&self.fields), Reply::data)
+    }
+}
+
+impl<T: 'static, B: Endpoint<T>> Run<T> for B {
+    type Future = BoxFuture<'static, Result<T, Error>>;
+
+    fn run(self, context: Context) -> Self::Future {
+        let Prepared { request, read } = self.prepare();
+        Box::pin(in_runtime(async move { context.exchange(&request, &*read).await }))
+    }
+}
+
+/// Options of every request that a call sends.
+impl<T, B> Call<T, B> {
+    pub(crate) const fn of(context: Context, builder: B) -> Self {
+        Self { context, builder, output: PhantomData }
+    }
+
+    /// How long all of it may take, with all attempts and the backoff between them. By default a call
+    /// has the client's [`overall_timeout`](crate::ClientBuilder::overall_timeout), an upload or a
+    /// download no limit, and waiting for a generation 10 minutes; the job continues after it.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.context.options.set().timeout = Some(timeout);
+        self
+    }
+
+    /// How long one attempt may take, in place of the client's
+    /// [`request_timeout`](crate::ClientBuilder::request_timeout).
+    pub fn request_timeout(mut self, timeout: Duration) -> Self {
+        self.context.options.set().request_timeout = Some(timeout);
+        self
+    }
+
+    /// How long an attempt may go without receiving or sending a byte, in place of the client's
+    /// [`idle_timeout`](crate::ClientBuilder::idle_timeout).
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.context.options.set().idle_timeout = Some(timeout);
+        self
+    }
+
+    /// How requests are retried, in place of the client's [`retry`](crate::ClientBuilder::retry).
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.context.options.set().retry = Some(policy);
+        self
+    }
+
+    /// Adds a header, for example for tracing.
+    ///
+    /// Sending fails with [`Error::is_input`](crate::Error::is_input) for an invalid header and for
+    /// those that the client sets itself: `Authorization`, `Content-Type`, `Host` and the headers of
+    /// the connection.
+    pub fn header(mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> Self {
+        self.context.options.header(name.as_ref(), value.as_ref());
+        self
+    }
+}
+
+/// Sending it.
+impl<T, B: Run<T>> Call<T, B> {
+    /// Does what awaiting it does, as a future for `tokio::spawn` and `join_all`.
+    ///
+    /// # Errors
+    ///
+    /// An [`Error`](crate::Error) if a request cannot be sent, if the service answers with an error
+    /// status, or if a response cannot be decoded.
+    pub async fn send(self) -> Result<T, Error> {
+        self.await
+    }
+}
+
+impl<T, B: Run<T>> IntoFuture for Call<T, B> {
+    type Output = Result<T, Error>;
+    type IntoFuture = B::Future;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.builder.run(self.context)
+    }
+}
+
+/// Calls of one request.
+impl<T: 'static, B: Endpoint<T>> Call<T, B> {
+    /// Says that the service carries out the request once although it is sent twice, for example by a
+    /// header with a key, so that it is retried as a `GET` is.
+    pub fn idempotent(mut self) -> Self {
+        self.context.options.set().is_idempotent = true;
+        self
+    }
+
+    /// Sends the call; returns status, headers, request id and body of the response with the value.
+    pub async fn send_with_meta(self) -> Result<WithMeta<T>, Error> {
+        let Prepared { request, read } = self.builder.prepare();
+        let read = |reply: Reply| {
+            let meta = RawResponse::new(reply.detached());
+            read(reply).map(|value| WithMeta { value, meta })
+        };
+        in_runtime(self.context.exchange(&request, &read)).await
+    }
+
+    /// The same call, whatever the methods of its endpoint set.
+    pub(crate) fn prepared(self) -> Call<T> {
+        Call::of(self.context, self.builder.prepare())
+    }
+}
+
+impl<T: 'static> Call<T> {
     pub(crate) fn new(
         context: Context,
         request: Request,
         read: impl Fn(Reply) -> Result<T, Error> + Send + Sync + 'static,
     ) -> Self {
-        Self { context, request, read: Arc::new(read) }
-    }
-
-    pub(crate) async fn run(self) -> Result<T, Error> {
-        self.exchange(&*self.read).await
-    }
-
-    /// The same, with status, headers and body of the response.
-    pub(crate) async fn run_with_meta(self) -> Result<WithMeta<T>, Error> {
-        self.exchange(|reply| {
-            let meta = RawResponse::new(reply.detached());
-            (self.read)(reply).map(|value| WithMeta { value, meta })
-        })
-        .await
-    }
-
-    async fn exchange<R>(
-        &self,
-        read: impl Fn(Reply) -> Result<R, Error> + Send,
-    ) -> Result<R, Error> {
-        let Context { client, options } = &self.context;
-        let error = match client.0.send(&self.request, options).await.and_then(&read) {
-            Ok(value) => return Ok(value),
-            Err(error) => error,
-        };
-        match &self.request.status {
-            Some(status) if error.outcome() != Outcome::NotDone => {
-                match Box::pin(self.find_job(status, &error)).await {
-                    Some(reply) => read(reply),
-                    None => Err(error),
-                }
-            }
-            _ => Err(error),
-        }
-    }
-
-    /// Asks for the job of a request with an unknown outcome, for as long as the response to the
-    /// request was waited for. `None` if that does not show it: a service may store a job late, so
-    /// an absence does not say that it never will.
-    async fn find_job(&self, status: &Request, error: &Error) -> Option<Reply> {
-        let Context { client, options } = &self.context;
-        let limits = options.limits(&client.0);
-        let window = limits.response();
-        let end = Instant::now()
-            .checked_add(window)
-            .into_iter()
-            .chain(limits.deadline.map(|(end, _)| end))
-            .min();
-        let once = options.clone().without_retries();
-        // The last question comes near the end.
-        let mut backoff = Backoff::new(FIRST_QUESTION, window / 8);
-        let mut delay = backoff.delay(error.retry_after().filter(|after| *after < window));
-        let asking = async {
-            loop {
-                sleep(delay).await;
-                if let Ok(reply) = client.0.send(status, &once).await {
-                    match reply.job_evidence() {
-                        Ok(Evidence::Present(())) => return Some(reply),
-                        // After any other refusal, such as 401, a later response tells no more.
-                        Err(error)
-                            if !reply.status.is_success()
-                                && !error.is_retryable()
-                                && !is_absent(&error) =>
-                        {
-                            return None;
-                        }
-                        Ok(Evidence::Absent | Evidence::Unclear(_)) | Err(_) => {}
-                    }
-                }
-                delay = backoff.delay(None);
-            }
-        };
-        until(end, asking).await.ok().flatten()
+        Self::of(context, Prepared::new(request, read))
     }
 }
 
@@ -139,7 +228,8 @@ impl<T> Call<T> {
 pub(crate) async fn in_runtime<T>(
     work: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    Handle::try_current().map_err(|_| {
+    #[cfg(not(target_arch = "wasm32"))]
+    tokio::runtime::Handle::try_current().map_err(|_| {
         Error::config(
             "no Tokio runtime is running; await the call inside one, or use the feature `blocking`",
         )
@@ -147,13 +237,29 @@ pub(crate) async fn in_runtime<T>(
     work.await
 }
 
-sendable!([T: Send + 'static] Call<T> -> T, |call| call);
-
-impl<T> Clone for Call<T> {
+impl<T, B: Clone> Clone for Call<T, B> {
     fn clone(&self) -> Self {
-        let (context, request) = (self.context.clone(), self.request.clone());
-        Self { context, request, read: self.read.clone() }
+        Self::of(self.context.clone(), self.builder.clone())
     }
 }
 
-debug!([T] Call<T>, |it| context = it.context, route = it.request.route);
+impl<T> Clone for Prepared<T> {
+    fn clone(&self) -> Self {
+        Self { request: self.request.clone(), read: self.read.clone() }
+    }
+}
+
+impl<T, B: fmt::Debug> fmt::Debug for Call<T, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Context { client, options } = &self.context;
+        let mut call = f.debug_struct("Call");
+        call.field("client", client).field("options", options).field("builder", &self.builder);
+        call.finish()
+    }
+}
+
+impl<T> fmt::Debug for Prepared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.request.fmt(f)
+    }
+}

@@ -75,10 +75,9 @@ use self::step::{decoded, encoded};
 use self::steps::{Begin, Claim, Event, Kind, Line, Sending, Steps};
 use crate::call::in_runtime;
 use crate::client::Client;
-use crate::error::Error;
+use crate::error::{Error, Outcome};
 use crate::model::{GenerationJob, Prompt, Timestamp, Vault};
 use crate::resources::uploads::UploadedImage;
-use crate::send::outcome::Outcome;
 
 const SETTLE: Duration = Duration::from_secs(30);
 

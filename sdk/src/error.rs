@@ -5,8 +5,12 @@
 
 mod body;
 mod display;
+mod failure;
 mod kind;
 mod make;
+mod outcome;
+mod request;
+mod retry_after;
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -15,11 +19,14 @@ use bytes::Bytes;
 use http::{Method, StatusCode};
 
 use crate::model::{Cursor, GenerationStatus, JobId};
-use crate::send::outcome::{AttemptFailure, History, Outcome};
-use crate::send::request::Route;
-use crate::send::retry_after::RetryAfter;
 pub(crate) use body::{ErrorBody, Excerpt, Problem};
+pub use failure::Failure;
+pub(crate) use failure::FailureKind;
 pub use kind::ErrorKind;
+pub use outcome::Outcome;
+pub(crate) use outcome::{AttemptFailure, History, Idempotency};
+pub(crate) use request::{Route, TimeLimit, TimedOut};
+pub(crate) use retry_after::RetryAfter;
 
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 

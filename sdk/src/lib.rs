@@ -28,6 +28,8 @@ mod response;
 #[cfg(feature = "client")]
 mod send;
 #[cfg(feature = "client")]
+mod time;
+#[cfg(feature = "client")]
 pub mod transport;
 
 #[doc(no_inline)]
@@ -37,13 +39,12 @@ pub use {bytes, http, reqwest};
 #[cfg(feature = "client")]
 pub use {
     client::{Client, ClientBuilder},
-    error::{Error, ErrorKind},
+    error::{Error, ErrorKind, Outcome},
     pages::{Items, Pages},
     resources::assets::{Asset, AssetStream, DownloadProgress},
     resources::generations::{FinishedGeneration, GenerationRef, Watch},
     resources::uploads::{UploadProgress, UploadSource, UploadedImage},
     response::{RawResponse, WithMeta},
-    send::outcome::Outcome,
     send::policy::{RetryBudget, RetryPolicy},
     send::throttle::Pressure,
 };
@@ -52,10 +53,12 @@ pub use {
 #[cfg(feature = "client")]
 pub mod request {
     pub use crate::call::Call;
+    #[cfg(not(target_arch = "wasm32"))]
+    pub use crate::resources::assets::SaveAsset;
     #[cfg(feature = "webhook")]
     pub use crate::resources::webhooks::SetWebhook;
     pub use crate::resources::{
-        assets::{DownloadAsset, SaveAsset},
+        assets::DownloadAsset,
         generations::{CreateGeneration, Wait},
         prompts::{CreatePrompt, ListPrompts, UpdatePrompt},
         raw::RawRequest,
@@ -66,6 +69,10 @@ pub mod request {
 
 #[doc(no_inline)]
 pub use url;
+
+#[cfg(feature = "client")]
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 
 pub mod limits;
 

@@ -194,7 +194,7 @@ impl<T> Pages<T> {
     }
 }
 
-stream!([T] Pages<T> -> Page<T>, poll_page);
+stream!([T] Pages<T> => Page<T>, Error, poll_page);
 
 debug!([T] Pages<T>, |it| cursor = it.cursor);
 

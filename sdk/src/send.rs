@@ -4,30 +4,27 @@ pub(crate) mod config;
 pub(crate) mod decode;
 pub(crate) mod evidence;
 pub(crate) mod incoming;
-pub(crate) mod outcome;
 pub(crate) mod policy;
 pub(crate) mod reply;
 pub(crate) mod request;
 pub(crate) mod retry;
-pub(crate) mod retry_after;
 pub(crate) mod throttle;
 pub(crate) mod timeout;
 pub(crate) mod trace;
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method};
-use tokio::time::Instant;
 use url::Url;
 
 use self::config::{CallOptions, Config, Credentials};
 use self::incoming::{Incoming, check_call};
-use self::outcome::AttemptFailure;
 use self::reply::Reply;
 use self::request::Request;
 use self::retry::Attempts;
 use self::timeout::{Limits, Running, until};
 use self::trace::Span;
-use crate::error::Error;
+use crate::error::{AttemptFailure, Error};
+use crate::time::{Instant, sleep};
 use crate::transport::Body;
 
 impl Config {
@@ -84,7 +81,7 @@ impl Config {
             };
             let Some(delay) = attempts.next(failure, retry_after, sending.end) else { break };
             span.again(attempts.history.attempts + 1, delay, status);
-            tokio::time::sleep(delay).await;
+            sleep(delay).await;
         }
         let (history, job) = (attempts.history, request.job.clone());
         match last.unwrap_or_else(|| Err(sending.no_turn())) {

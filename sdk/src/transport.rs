@@ -4,22 +4,11 @@
 //! The default is a [`reqwest::Client`].
 
 mod body;
+#[cfg(target_arch = "wasm32")]
+mod browser;
+#[cfg(not(target_arch = "wasm32"))]
 mod default_client;
 mod failure;
-// As in reqwest, the TLS of the operating system takes precedence.
-#[cfg(all(any(feature = "rustls", feature = "rustls-no-provider"), not(feature = "native-tls")))]
-mod tls;
-#[cfg(any(not(any(feature = "rustls", feature = "rustls-no-provider")), feature = "native-tls"))]
-mod tls {
-    use reqwest::ClientBuilder;
-
-    use crate::error::Error;
-
-    /// reqwest sets up TLS itself.
-    pub(super) fn set(builder: ClientBuilder) -> Result<(ClientBuilder, Option<String>), Error> {
-        Ok((builder, None))
-    }
-}
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -28,12 +17,24 @@ use futures_core::future::BoxFuture;
 use http::{HeaderMap, Method, Request, Response, Uri};
 use url::Url;
 
-pub use body::Body;
-pub(crate) use default_client::DefaultClient;
-pub use failure::Failure;
-pub(crate) use failure::FailureKind;
+#[cfg(feature = "tower")]
+mod tower;
 
+pub use body::Body;
+#[cfg(target_arch = "wasm32")]
+pub(crate) use browser::DefaultClient;
+#[cfg(target_arch = "wasm32")]
+use browser::execute;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use default_client::DefaultClient;
+#[cfg(not(target_arch = "wasm32"))]
+use default_client::execute;
+
+pub use crate::error::Failure;
+use crate::error::FailureKind;
 use crate::model::without_credentials;
+#[cfg(feature = "tower")]
+pub use tower::{ServiceTransport, TransportService};
 
 /// Sends one request and returns its response.
 ///
@@ -41,8 +42,8 @@ use crate::model::without_credentials;
 /// request. The headers contain the API key or the token of an upload, and the query of a URL may
 /// contain a signature: do not log them.
 ///
-/// [`Body`] is an [`http_body::Body`], so a service of `tower` or a client of `hyper` takes and
-/// returns it. A [`reqwest::Client`] is a transport too, and another one may wrap it:
+/// [`Body`] is an [`http_body::Body`], so a client of `hyper` takes and returns it. With the feature
+/// `tower` a service is a transport. A [`reqwest::Client`] is one too, and another one may wrap it:
 ///
 /// ```
 /// use futures::future::BoxFuture;
@@ -72,13 +73,19 @@ pub trait Transport: Send + Sync + 'static {
 #[derive(Debug, Clone)]
 pub(crate) struct FinalUrl(pub(crate) Url);
 
+impl FinalUrl {
+    /// That of a response to a request to `url`, if it is another one.
+    fn of(response: &reqwest::Response, url: &Url) -> Option<Self> {
+        Some(response.url()).filter(|last| *last != url).cloned().map(Self)
+    }
+}
+
 impl Transport for reqwest::Client {
     fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, Failure>> {
         let (client, (head, body)) = (self.clone(), request.into_parts());
         Box::pin(async move {
             let url = Url::parse(&head.uri.to_string()).map_err(Failure::exchanging)?;
-            let response = execute(&client, head.method, &url, head.headers, body).await;
-            response.map_err(Failure::of_reqwest)
+            execute(&client, head.method, &url, head.headers, body).await
         })
     }
 }
@@ -86,8 +93,6 @@ impl Transport for reqwest::Client {
 #[derive(Clone)]
 pub(crate) enum HttpClient {
     Default(Arc<DefaultClient>),
-    /// Not as a transport, since a transport has to parse each URL again.
-    Reqwest(reqwest::Client),
     Custom(Arc<dyn Transport>),
 }
 
@@ -107,7 +112,6 @@ impl HttpClient {
         };
         let client = match self {
             Self::Default(client) => client.for_url(&to)?,
-            Self::Reqwest(client) => client.clone(),
             Self::Custom(transport) => {
                 let uri = Uri::try_from(to.as_str());
                 let uri = uri.map_err(|error| Failure::new(FailureKind::InvalidUrl, error))?;
@@ -117,25 +121,6 @@ impl HttpClient {
                 return transport.send(request).await;
             }
         };
-        execute(&client, method, &to, headers, body).await.map_err(Failure::of_reqwest)
+        execute(&client, method, &to, headers, body).await
     }
-}
-
-async fn execute(
-    client: &reqwest::Client,
-    method: Method,
-    url: &Url,
-    headers: HeaderMap,
-    body: Body,
-) -> reqwest::Result<Response<Body>> {
-    let mut request = reqwest::Request::new(method, url.clone());
-    *request.headers_mut() = headers;
-    *request.body_mut() = Some(body.into_reqwest());
-    let response = client.execute(request).await?;
-    let final_url = Some(response.url()).filter(|final_url| *final_url != url).cloned();
-    let mut response = Response::from(response).map(Body::received);
-    if let Some(url) = final_url {
-        response.extensions_mut().insert(FinalUrl(url));
-    }
-    Ok(response)
 }

@@ -1,9 +1,7 @@
 //! The handlers, one file per resource: each decodes, validates, calls the store, and encodes.
-//! `/healthz` and `/readyz` are here.
 //!
-//! A handler returns a response or an error; it knows neither sockets nor the statuses of
-//! errors. The order of checks is the same everywhere: the form of body and query, then what
-//! the path names, then what the fields refer to.
+//! A handler knows neither sockets nor the statuses of errors. The order of checks is the same
+//! everywhere: the form of body and query, then what the path names, then what the fields refer to.
 
 pub(crate) mod export;
 pub(crate) mod files;
@@ -51,11 +49,10 @@ use crate::limits::{FILES_READINESS_TIMEOUT, MEMORY_SHARE_DIVISOR, READINESS_TIM
 use crate::quota::{ClientQuota, Quota};
 use crate::store::{Store, StoreError};
 
-/// What a handler returns.
 pub(crate) type HandlerResult = Result<Response, ApiError>;
 
-/// How much memory the bodies of requests and responses may take: those of accounts, and those
-/// without an account. One account, or one address, may have a part only.
+/// The memory for bodies of requests and responses: of accounts, and without an account. One
+/// account or address may have a part only.
 pub(crate) fn request_quotas(budget: usize) -> [Quota; 2] {
     let share = budget / MEMORY_SHARE_DIVISOR;
     let public = "the memory for requests without a key";
@@ -65,7 +62,6 @@ pub(crate) fn request_quotas(budget: usize) -> [Quota; 2] {
     ]
 }
 
-/// What the handlers need.
 #[derive(Clone)]
 pub struct Api {
     pub store: Arc<dyn Store>,
@@ -75,7 +71,6 @@ pub struct Api {
     pub model_namespace: Box<str>,
     pub cursors: Cursors,
     pub submitter: Submitter,
-    /// The base URL of the API (EN-01).
     pub base_url: Arc<str>,
     pub blobs: Blobs,
     pub assets: Assets,
@@ -86,7 +81,6 @@ pub struct Api {
     pub memory: Quota,
     pub public_memory: Quota,
     pub middleware: Arc<dyn Middleware>,
-    /// What handlers of other modules need.
     pub extensions: Extensions,
     /// Cancelled when the listener is asked to stop. The server still answers requests.
     pub draining: CancellationToken,
@@ -94,7 +88,6 @@ pub struct Api {
 }
 
 impl Api {
-    /// A record for a response.
     fn view<T>(&self, record: T) -> View<T> {
         View(record, self.assets.clone())
     }
@@ -113,7 +106,6 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// The whole body.
     pub(crate) async fn body(&mut self, kind: BodyKind) -> Result<Bytes, BodyReadError> {
         body::read(self.body, &self.parts.headers, self.memory, kind).await
     }
@@ -133,7 +125,6 @@ impl Request<'_> {
         self.params.id(index).map(Id::from).ok_or(ApiError::NotFound)
     }
 
-    /// The asset that the path names.
     pub(crate) fn asset(&self) -> Option<AssetName> {
         AssetName::parse(&self.params.text(0)?)
     }
@@ -144,8 +135,8 @@ pub(crate) async fn health(_: &Api, _: Request<'_>) -> HandlerResult {
     Ok(response::data(StatusCode::OK, &json!({ "status": "ok" })))
 }
 
-/// `GET /readyz`: the server wants requests, and its store works. Without the store of files, which all
-/// servers share, it does most of its work, so that is only named.
+/// `GET /readyz`: the server wants requests, and its store works. The store of files is only named:
+/// all servers share it, and do most of their work without it.
 pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> HandlerResult {
     if api.draining.is_cancelled() {
         return Err(ApiError::Stopping);

@@ -55,7 +55,6 @@ pub struct Blobs {
     pub(crate) available: Arc<AtomicBool>,
 }
 
-/// The kind of a store.
 #[derive(Clone)]
 enum Place {
     Memory,
@@ -75,10 +74,8 @@ trait Remote: Send + Sync {
 
 /// A file, or a part of one, to be read.
 pub struct Blob {
-    /// Size of the whole file.
     pub size: u64,
-    /// Memory that sending it takes: a piece, and the buffer that it is read into, or what the kernel
-    /// holds of it.
+    /// Memory that sending it takes: a piece, and its buffer or what the kernel holds of it.
     pub buffered: usize,
     pub bytes: Pieces,
 }
@@ -93,9 +90,6 @@ impl Blobs {
     }
 
     /// A store in a folder, which is created if it is absent.
-    ///
-    /// # Errors
-    /// If nothing can be written there.
     pub fn in_folder(path: &std::path::Path) -> Result<Self, Cause> {
         // Relative only if there is no working directory.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -130,8 +124,7 @@ impl Blobs {
         if let Place::Remote(remote) = &self.place { Some(remote.quota()) } else { None }
     }
 
-    /// Turns absence into `None`. Without the permission to list, S3 answers 403 where there is no
-    /// object, and the mark can be read.
+    /// Turns absence into `None`. S3 without the permission to list answers 403 where nothing is.
     async fn found<T>(&self, outcome: Result<T, Error>) -> Result<Option<T>, BlobError> {
         let is_denied = matches!(outcome, Err(Error::PermissionDenied { .. }));
         if is_denied && matches!(self.place, Place::Remote(_)) && self.probe().await.is_ok() {
@@ -165,8 +158,8 @@ impl Blobs {
             return Ok(());
         }
         let this = self.clone();
-        // The task has the lock and runs on when its caller stops waiting: several checks of a
-        // folder that hangs would each block a thread.
+        // The task has the lock and runs on without its caller: several checks would each block a
+        // thread.
         let check = tokio::spawn(async move {
             this.probe().await?;
             *last = Some(Instant::now());
@@ -186,8 +179,8 @@ impl Blobs {
         }
     }
 
-    /// Puts a whole file under a name that has none, in one step: of several concurrent calls
-    /// exactly one returns true, and no reader sees a partial file.
+    /// Puts a whole file under a name that has none, in one step: of concurrent calls one returns
+    /// true.
     pub async fn put_new(&self, name: &AssetName, bytes: Bytes) -> Result<bool, BlobError> {
         let mut upload = self.upload();
         upload.write(&bytes).await?;
@@ -226,8 +219,7 @@ impl Blobs {
         Ok(Some(Blob { size: got.meta.size, buffered, bytes: in_time_each(bytes) }))
     }
 
-    /// A whole file in memory, which takes no more than its size, and nothing in a store in memory.
-    /// `None` if there is none, and no bytes if it has more than `most`.
+    /// A whole file in memory. `None` if there is none, and no bytes if it has more than `most`.
     pub async fn read_all(&self, name: &AssetName, most: u64) -> Result<Option<Bytes>, BlobError> {
         let Some(got) = self.find(name, GetOptions::default()).await? else { return Ok(None) };
         if got.meta.size > most {
@@ -255,7 +247,6 @@ fn in_time_each(pieces: Pieces) -> Pieces {
     stream::try_unfold(pieces, next).boxed()
 }
 
-/// Waits for the store, but not for too long.
 async fn in_time<T>(
     limit: Duration,
     answer: impl Future<Output = Result<T, BlobError>>,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
@@ -54,10 +55,20 @@ impl ManualClock {
     }
 
     /// Advances the clock.
-    pub fn advance(&self, by: std::time::Duration) {
+    pub fn advance(&self, by: Duration) {
         let microseconds = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
         self.0.fetch_add(microseconds, Ordering::SeqCst);
     }
+}
+
+/// The time this long after another.
+pub(crate) fn after(time: Timestamp, by: Duration) -> Timestamp {
+    time.checked_add(by).unwrap_or(Timestamp::MAX)
+}
+
+/// The time this long before another, but none that PostgreSQL does not have.
+pub(crate) fn before(time: Timestamp, by: Duration) -> Timestamp {
+    time.checked_sub(by).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 /// Writes a time in RFC 3339, UTC, with microseconds (EN-09).

@@ -1,9 +1,22 @@
 //! What the service is about: ids, records, generation requests, names and keys.
 //!
-//! It is the lowest module. It knows no HTTP, no store and no provider, and imports
-//! nothing else of this crate.
+//! It is the lowest module, and imports nothing else of this crate.
 
 #![allow(missing_docs, reason = "a field has a comment if its name does not say all")]
+
+/// Implements `Debug` for types with secrets: it shows these fields only.
+macro_rules! debug_only {
+    ($($name:ident $(<$life:lifetime>)? { $($field:ident),* })*) => {$(
+        impl std::fmt::Debug for $name $(<$life>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let mut text = f.debug_struct(stringify!($name));
+                $(text.field(stringify!($field), &self.$field);)*
+                text.finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+pub(crate) use debug_only;
 
 mod api_key;
 mod asset;

@@ -12,7 +12,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::blobs::Blobs;
 use crate::clock::Clock;
-use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, Vendor};
+use crate::domain::{ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, Vendor, debug_only};
 use crate::generate::Provider;
 use crate::serve::listener::ListenerLimits;
 use crate::start::{self, DEFAULT_ACCOUNT, Extend, ServiceParts, ServiceSettings, SignInLinks};
@@ -21,8 +21,8 @@ use crate::store::{Cause, Store, StoreError};
 /// How long requests in flight may take at the stop.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A server on a free loopback port. It stops when dropped. By default it is in memory and has
-/// data of its own, so that tests with a server each are independent.
+/// A server on a free loopback port. It stops when dropped. By default it is in memory and has data
+/// of its own, so that tests with a server each are independent.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -52,7 +52,6 @@ pub struct EmbeddedServerBuilder {
     settings: ServiceSettings,
     seeds: Vec<String>,
     public_url: Option<PublicUrl>,
-    /// What is wrong with a setting.
     problem: Option<String>,
     open_store: Option<OpenStore>,
     parts: ServiceParts,
@@ -91,8 +90,8 @@ impl EmbeddedServer {
         self.local_addr
     }
 
-    /// A valid API key: the first seeded key with all scopes, else the first seeded key
-    /// that is not revoked, else a generated one.
+    /// A valid API key: the first seeded key with all scopes, else the first seeded key that is not
+    /// revoked, else a generated one.
     pub fn api_key(&self) -> &str {
         &self.api_key
     }
@@ -138,8 +137,8 @@ impl EmbeddedServerBuilder {
     }
 
     /// Adds a key and its account: `KEY=ACCOUNT[:SCOPE,…]`, for example
-    /// `promptarium_live_a1_s3cret=alice:prompts:write`. Without scopes the key has all of
-    /// them; `:none` gives it none, `:revoked` makes it a revoked key.
+    /// `promptarium_live_a1_s3cret=alice:prompts:write`. Without scopes the key has all of them;
+    /// `:none` gives it none, `:revoked` makes it a revoked key.
     pub fn seed_key(mut self, seed: impl Into<String>) -> Self {
         self.seeds.push(seed.into());
         self
@@ -164,7 +163,7 @@ impl EmbeddedServerBuilder {
     }
 
     /// Uses this store, which has a clock of its own, instead of a new one in memory.
-    #[cfg(feature = "test-support")]
+    #[cfg(any(test, feature = "test-support"))]
     pub fn store(mut self, store: Arc<dyn crate::store::Store>) -> Self {
         self.parts.store = Some(store);
         self
@@ -177,7 +176,7 @@ impl EmbeddedServerBuilder {
     }
 
     /// Uses this blob store instead of a new one in memory.
-    #[cfg(feature = "test-support")]
+    #[cfg(any(test, feature = "test-support"))]
     pub fn blobs(mut self, blobs: Blobs) -> Self {
         self.parts.blobs = Some(blobs);
         self
@@ -249,16 +248,4 @@ fn api_key(settings: &mut ServiceSettings, texts: &[String]) -> String {
     best.and_then(|(_, text)| text.split_once('=')).map_or("", |(key, _)| key).to_owned()
 }
 
-/// Without the key.
-impl std::fmt::Debug for EmbeddedServer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("EmbeddedServer").field("base_url", &self.base_url).finish_non_exhaustive()
-    }
-}
-
-/// Without the seeded keys and the database's URL, which are secret.
-impl std::fmt::Debug for EmbeddedServerBuilder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("EmbeddedServerBuilder").finish_non_exhaustive()
-    }
-}
+debug_only! { EmbeddedServer { base_url } EmbeddedServerBuilder {} }

@@ -2,8 +2,7 @@
 
 use std::error::Error;
 
-/// The text of an error followed by those of its causes. A cause that the text already quotes
-/// is left out.
+/// The text of an error and of those causes that it does not quote.
 pub(crate) fn error_chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

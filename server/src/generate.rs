@@ -12,7 +12,6 @@ pub(crate) mod submit;
 mod tests;
 pub(crate) mod worker;
 
-use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -25,7 +24,7 @@ use promptarium::VaultId;
 use sha2::{Digest, Sha256};
 
 use crate::blobs::BlobError;
-use crate::domain::{GenerationRequest, ProviderTicket};
+use crate::domain::{GenerationRequest, ProviderTicket, debug_only};
 use crate::limits::{
     JOB_KEEP_DAYS, JOB_RETRY_HOURS, OUTPUT_MAX_MIB, PROVIDER_REASON_CHARS_MAX, WORKERS_DEFAULT,
 };
@@ -39,12 +38,12 @@ pub trait Provider: Send + Sync + 'static {
     /// [`SubmitError`] says whether the provider can have accepted the request.
     async fn submit(&self, request: &GenerationRequest) -> Result<ProviderTicket, SubmitError>;
 
-    /// Returns the progress of a request, with its outputs once it is completed. Does not wait
-    /// for progress. Can be repeated.
+    /// Returns the progress of a request, with its outputs once it is completed. Does not wait for
+    /// progress. Can be repeated.
     ///
     /// # Errors
-    /// [`PollError::Permanent`] if the request ended without output; [`PollError::Transient`] if the
-    /// provider gave no usable response. The request is still valid then.
+    /// [`PollError::Permanent`] if the request ended without output; [`PollError::Transient`] if
+    /// the provider gave no usable response. The request is still valid then.
     async fn poll(
         &self,
         ticket: &ProviderTicket,
@@ -71,8 +70,8 @@ pub enum Progress {
     Completed {
         /// At least one.
         outputs: Vec<Output>,
-        /// Stored in the ticket in place of the one before. With it a poll gives the outputs even if
-        /// the provider has deleted the result.
+        /// Stored in the ticket in place of the one before. With it a poll gives the outputs even
+        /// if the provider has deleted the result.
         provider_state: Option<Box<str>>,
     },
 }
@@ -101,11 +100,7 @@ impl From<Bytes> for Output {
     }
 }
 
-impl fmt::Debug for Output {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Output").field("size", &self.size).finish_non_exhaustive()
-    }
-}
+debug_only! { Output { size } }
 
 /// Why a poll gave no progress, or an output cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -118,16 +113,16 @@ pub enum PollError {
         /// `Retry-After` of the provider.
         retry_after: Option<Duration>,
     },
-    /// It may succeed within minutes. If it does not, the request has failed, or the output is lost,
-    /// for this reason, which the caller is shown.
+    /// It may succeed within minutes. If it does not, the request has failed, or the output is
+    /// lost, for this reason, which the caller is shown.
     #[error("{0}")]
     Doubtful(String),
     /// The provider refuses this service, for this reason: its key, its account or its balance. It
     /// may succeed later.
     #[error("{0}")]
     NotAuthorized(String),
-    /// The request has failed, or the output can never be used, for this reason, which the caller is
-    /// shown.
+    /// The request has failed, or the output can never be used, for this reason, which the caller
+    /// is shown.
     #[error("{0}")]
     Permanent(String),
 }
@@ -202,14 +197,13 @@ impl Default for JobSettings {
 /// What became of generations, for the metrics.
 pub(crate) type Outcomes = Family<[(&'static str, &'static str); 1], Counter>;
 
-/// Adds one.
 pub(crate) fn count(outcomes: &Outcomes, outcome: &'static str) {
     outcomes.get_or_create(&[("outcome", outcome)]).inc();
 }
 
-/// SHA-256 of a request and its vault. Equal requests have equal digests however their JSON was
-/// written, because keys are sorted (S-36). Stored with jobs: if the encoding changes, a repeated
-/// request conflicts with a job from before the change.
+/// SHA-256 of a request and its vault, equal however their JSON was written, because keys are
+/// sorted (S-36). Stored with jobs: if the encoding changes, a repeated request conflicts with a
+/// former job.
 pub(crate) fn request_digest(request: &GenerationRequest, vault: Option<VaultId>) -> [u8; 32] {
     #[expect(clippy::expect_used, reason = "only keys that are no strings fail to serialize")]
     let json = serde_json::to_vec(&(request, vault)).expect("a request is JSON");

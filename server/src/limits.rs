@@ -1,6 +1,5 @@
-//! Timeouts, sizes and bounds that an operator sets, that a test needs, or that two places use, by
-//! question. Any other has one user, and stands beside it, so that its reason is read with the code.
-//! Limits of the API's fields are in [`promptarium::limits`].
+//! Timeouts, sizes and bounds that an operator sets, that a test needs, or that two places use. Any
+//! other stands beside its one user. Limits of the API's fields are in [`promptarium::limits`].
 
 pub(crate) mod product;
 
@@ -9,17 +8,17 @@ use std::time::Duration;
 // How many connections are there, and how long may one be idle or slow?
 /// Default of `--max-connections`.
 pub(crate) const CONNECTIONS_MAX: usize = 10_000;
-/// Connections that wait to be accepted.
 pub(crate) const LISTEN_BACKLOG: u32 = 1024;
 
 // How large and how slow may a request be, and what may it take?
 /// A request head of HTTP/1.1. S-80 promises 64 KiB, and that an address of more is 414.
 pub(crate) const HEAD_BYTES_MAX: usize = 96 * 1024;
-/// Bytes of a response that the kernel takes before it has sent the ones before (Linux), and what it
-/// holds at most of a response that is not read, with its own records.
+/// Bytes of a response that the kernel takes before it has sent others (Linux), and all that it
+/// holds of a response that is not read.
 pub(crate) const UNSENT_BYTES_MAX: u32 = 64 * 1024;
 pub(crate) const UNREAD_BYTES: usize = 128 * 1024;
-/// For all connections. One address may have its share of it, and whoever exceeds that is closed sooner.
+/// For all connections. One address may have its share of it, and whoever exceeds that is closed
+/// sooner.
 pub(crate) const UNREAD_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub(crate) const UNREAD_TIMEOUT_BEYOND_QUOTA: Duration = Duration::from_secs(5);
 /// A JSON body, and the body of a form.
@@ -35,8 +34,7 @@ pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) const FILES_READINESS_TIMEOUT: Duration = Duration::from_millis(500);
 /// Default of `--memory-budget`, in MiB: what bodies may take in all.
 pub(crate) const MEMORY_BUDGET_MIB: usize = 128;
-/// Which part of it one account may take, and so may all requests without an account, in addition.
-/// Of the latter, one address may take the same part.
+/// Which part of it one account may take; all requests without an account share as much.
 pub(crate) const MEMORY_SHARE_DIVISOR: usize = 4;
 /// Responses up to this size do not count in the budget: they fit into the socket's buffer.
 pub(crate) const RESPONSE_BYTES_UNCOUNTED: usize = 16 * 1024;
@@ -74,8 +72,7 @@ pub(crate) const DATABASE_CONNECTIONS_MIN: usize = 3;
 /// The most pipelined connections among them, and the most as a part of all.
 pub(crate) const SHARED_CLIENTS_MAX: usize = 4;
 pub(crate) const SHARED_CLIENTS_PART: usize = 4;
-/// How long a statement waits for a connection, failed attempts at connecting included, and how long
-/// for its share of them.
+/// How long a statement waits for a connection, and how long for its share of them.
 pub(crate) const POOL_WAIT: Duration = Duration::from_secs(4);
 /// For connecting to one host: name, TCP, TLS, password, session settings.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -110,9 +107,9 @@ pub(crate) const SMALL_VAULT_PROMPTS: usize = 64;
 /// Prompts in a batch, and what the largest ones take.
 pub(crate) const LISTING_BATCH: usize = 32;
 pub(crate) const LISTING_BATCH_BYTES: usize = LISTING_BATCH * 64 * 1024;
-/// Rows of lists read at once for one account, such as 8 of the largest pages; 8 times as many in all.
+/// Rows of lists read at once for one account, such as 8 of the largest pages; 8 times as many in
+/// all.
 pub(crate) const LIST_ROWS_PER_ACCOUNT: usize = 808;
-/// Keys in the cache.
 pub(crate) const KEY_CACHE_SIZE: usize = 10_000;
 /// Idle workers look for the jobs of other servers before this time has passed.
 pub(crate) const JOB_POLL: Duration = Duration::from_secs(1);
@@ -128,7 +125,7 @@ pub(crate) const SUBMIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// A submission without a result for this long, more than the two times around it, has failed.
 pub(crate) const SUBMIT_LIMIT: Duration = Duration::from_secs(120);
 /// How long submissions in progress may take once no connection is left. A longer one is lost with
-/// the process; the log has its request id if the provider has accepted it.
+/// the process; the log has its request id.
 pub(crate) const SUBMIT_FINISH_TIMEOUT: Duration = Duration::from_secs(8);
 /// How long a request waits while the result of its submission cannot be recorded.
 pub(crate) const SUBMIT_RECORD_RETRY_FOR: Duration = Duration::from_secs(10);
@@ -161,8 +158,7 @@ pub(crate) const JOB_PROVIDER_LIMIT: Duration = Duration::from_secs(7 * 24 * 360
 pub(crate) const PROVIDER_RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
 /// For how long what is probably lost is asked for again, for example a deleted output.
 pub(crate) const JOB_DOUBT_LIMIT: Duration = Duration::from_secs(120);
-/// `Retry-After` for callers, if the provider is busy and names no time, and if it refuses this
-/// service, which its operator has to repair.
+/// `Retry-After` if the provider is busy and names no time, and if it refuses this service.
 pub(crate) const PROVIDER_BUSY_WAIT: Duration = Duration::from_secs(5);
 pub(crate) const PROVIDER_REFUSED_WAIT: Duration = Duration::from_secs(300);
 /// Defaults of `--job-retry-hours` and `--job-keep-days`.
@@ -187,8 +183,7 @@ pub(crate) const OUTPUT_MAX_MIB: usize = 512;
 pub(crate) const OUTPUT_STALL_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes per second of an output, beyond that time: 512 MiB may take 35 minutes.
 pub(crate) const OUTPUT_RATE_MIN: u64 = 256 * 1024;
-/// Bytes of every output that may be on disk. A larger one needs one of these permits. So outputs
-/// take at most [`OUTPUT_BYTES_FREE`] for each worker and `--output-max-mib` for each permit.
+/// Bytes of every output that may be on disk. A larger one needs one of these permits.
 pub(crate) const OUTPUT_BYTES_FREE: u64 = 16 << 20;
 pub(crate) const LARGE_OUTPUTS_MAX: usize = 8;
 pub(crate) const LARGE_OUTPUTS_PER_ACCOUNT: usize = 2;
@@ -208,8 +203,7 @@ pub(crate) const BLOBS_TIMEOUT: Duration = Duration::from_secs(8);
 pub(crate) const S3_RATE_MIN: u64 = 256 * 1024;
 /// `/readyz` asks the store of files no more often: requests to S3 have a price.
 pub(crate) const BLOBS_CHECK_EVERY: Duration = Duration::from_secs(3);
-/// A piece of a file that is read, and so what the response with a file takes while a client does not
-/// read it, but for one from S3.
+/// A piece of a file that is read, which the response takes while a client does not read it.
 pub(crate) const FOLDER_DOWNLOAD_BYTES: usize = 32 * 1024;
 /// The same from S3.
 pub(crate) const S3_DOWNLOAD_BYTES: usize = 128 * 1024;

@@ -1,8 +1,7 @@
 //! The only limiter of concurrent use: how much there is of something, in all and for one client.
 //!
-//! A permit is released when it is dropped. Who waits gets it in order: first among the client's own
-//! requests, so that a client with many of them delays only its own, and then among all. What is
-//! limited in a time and not at once has a rate instead, see [`crate::http::rates`].
+//! A permit is released when it is dropped. Who waits gets it in order: first among the client's
+//! own requests, so that a client delays only its own, and then among all.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -17,7 +16,6 @@ use tokio::time::timeout;
 
 use crate::domain::AccountId;
 
-/// Who uses a quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Client {
     Account(AccountId),
@@ -76,7 +74,6 @@ struct Inner {
     name: &'static str,
     what: &'static str,
     total: AtomicUsize,
-    /// The most that one client may have.
     share: AtomicUsize,
     all: Arc<Semaphore>,
     /// What each client may still take.
@@ -102,7 +99,6 @@ pub struct ClientQuota<'a> {
     client: Client,
 }
 
-/// How a quota is used, for the metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) name: &'static str,
@@ -113,8 +109,7 @@ pub(crate) struct Usage {
 }
 
 impl Quota {
-    /// `name` is for the metrics, and `what` for the text of a refusal. There is at least one in
-    /// all and for each client.
+    /// `name` is for metrics, `what` for the text of a refusal. Each client gets at least one.
     pub(crate) fn new(name: &'static str, what: &'static str, total: usize, share: usize) -> Self {
         let (none, clients, waiting, refused) = Default::default();
         let (all, empty) = (Arc::new(Semaphore::new(0)), AtomicUsize::new(0));
@@ -152,18 +147,11 @@ impl Quota {
         amount: usize,
         wait: Duration,
     ) -> Result<Permit, OverQuota> {
-        self.wait_for(client.into(), amount, wait, wait).await
+        self.acquire_within(client.into(), amount, wait, wait).await
     }
 
-    /// One permit. Waits for what other clients have, but not for the client's own share.
-    pub(crate) async fn acquire_share(
-        &self,
-        client: impl Into<Client>,
-    ) -> Result<Permit, OverQuota> {
-        self.wait_for(client.into(), 1, Duration::ZERO, Duration::MAX).await
-    }
-
-    async fn wait_for(
+    /// The same with another wait for the client's own share.
+    pub(crate) async fn acquire_within(
         &self,
         client: Client,
         amount: usize,
@@ -208,7 +196,6 @@ fn count(amount: usize) -> u32 {
 }
 
 impl ClientQuota<'_> {
-    /// A permit at once.
     pub(crate) fn reserve(self, amount: usize) -> Result<Permit, OverQuota> {
         let Self { quota, client } = self;
         let take = |of: Arc<Semaphore>, over| {

@@ -1,5 +1,4 @@
-//! Assembles a service: store, seeded keys, blob store, provider, routes and workers. Without
-//! parts from outside everything is in memory.
+//! Assembles a service. Without parts from outside everything is in memory.
 
 use std::sync::Arc;
 
@@ -36,7 +35,6 @@ use crate::store::{Cause, Store, StoreError};
 /// The account that is created if no key is seeded.
 pub(crate) const DEFAULT_ACCOUNT: &str = "default";
 
-/// What distinguishes one service from another.
 #[derive(Clone)]
 pub(crate) struct ServiceSettings {
     pub(crate) vendor: Vendor,
@@ -68,19 +66,13 @@ impl Default for ServiceSettings {
 pub(crate) struct ServiceParts {
     /// It has a clock of its own.
     pub(crate) store: Option<Arc<dyn Store>>,
-    /// The source of time.
     pub(crate) clock: Clock,
-    /// Of generations.
     pub(crate) provider: Option<Arc<dyn Provider>>,
-    /// The painter of the provider `local`.
     pub(crate) paint: Option<Paint>,
-    /// The store of files.
     pub(crate) blobs: Option<Blobs>,
     /// Routes beside those of the API, or in their place.
     pub(crate) routes: Vec<Route>,
-    /// How pages fail, if there are pages.
     pub(crate) pages: Option<Pages>,
-    /// What happens around each request.
     pub(crate) middleware: Option<Arc<dyn Middleware>>,
     /// Makes the shared state of the handlers of these routes.
     pub(crate) extensions: Option<fn() -> Extensions>,
@@ -94,8 +86,7 @@ pub(crate) type Extend = Arc<dyn Fn(&mut Api) -> Result<Option<WorkerPool>, Caus
 pub struct Service {
     /// Handles requests.
     pub app: Arc<ApiService>,
-    /// The created key, with all scopes. Without seeded keys each start creates one, in a database
-    /// only while that has no account.
+    /// The key that is created without seeded keys, in a database only while that has no account.
     pub generated_key: Option<GeneratedKey>,
     /// Makes sign-in links.
     pub sign_in: SignInLinks,
@@ -110,8 +101,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Serves until `stop` is ready, then drains and ends the background work. Returns how many
-    /// connections were cut.
+    /// Serves until `stop` is ready, then drains. Returns how many connections were cut.
     pub(crate) async fn serve(
         self,
         listener: Listener,
@@ -181,24 +171,7 @@ async fn owner(
     Ok((None, Some(first.as_str().into()), is_new))
 }
 
-/// The given key, or the one that the store remembers.
-async fn signing_key(given: Option<SigningKey>, store: &dyn Store) -> Result<SigningKey, Cause> {
-    let Some(given) = given else {
-        let stored = SigningKey::new(&store.signing_key().await?);
-        return Ok(stored.ok_or("the stored signing key is too short")?);
-    };
-    Ok(given)
-}
-
-/// Files have the public URLs of this start and of all before it.
-async fn assets(store: &dyn Store, public: &PublicUrl) -> Result<Assets, StoreError> {
-    store.set_last_public_url(public.url().as_str()).await?;
-    let former = store.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
-    Ok(Assets::new(public.url(), &former))
-}
-
-/// Creates the seeded accounts and keys, assembles the service, and starts its workers. Clients
-/// reach it at `public`.
+/// Assembles the service, which clients reach at `public`, and starts its workers.
 pub(crate) async fn start(
     settings: ServiceSettings,
     public: PublicUrl,
@@ -209,8 +182,14 @@ pub(crate) async fn start(
     let blobs = parts.blobs.unwrap_or_else(Blobs::in_memory);
     let (generated_key, account, account_is_new) = owner(&*store, &settings).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
-    let signing_key = signing_key(settings.signing_key, &*store).await?;
-    let assets = assets(&*store, &public).await?;
+    let signing_key = match settings.signing_key {
+        Some(given) => given,
+        None => SigningKey::new(&store.signing_key().await?)
+            .ok_or("the stored signing key is too short")?,
+    };
+    store.set_last_public_url(public.url().as_str()).await?;
+    let former = store.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
+    let assets = Assets::new(public.url(), &former);
     let (provider, painters): (Arc<dyn Provider>, _) = match parts.provider {
         Some(given) => (given, None),
         None => {

@@ -1,21 +1,19 @@
 //! The persistence interface: one trait per resource.
 //!
-//! Each method is one atomic step: it takes effect completely or not at all, and no
-//! other call sees an intermediate state. The traits know nothing of HTTP;
-//! `http::error` maps a [`StoreError`] to a status.
+//! Each method is one atomic step: it takes effect completely or not at all, and no other call sees
+//! an intermediate state. The traits know nothing of HTTP; `http::error` maps a [`StoreError`] to a
+//! status.
 //!
 //! A method that takes a [`Caller`] reads and changes that caller's account only, and fails with
 //! [`StoreError::KeyRevoked`] if the key or session does not exist any more. A resource of another
-//! account is treated exactly like one that does not exist. The one exception is
-//! [`VaultStore::fork_vault`], which reads public and unlisted vaults of any account, as
-//! [`AccountStore::shared_vault`] does.
+//! account is treated like one that does not exist, except that [`VaultStore::fork_vault`] and
+//! [`AccountStore::shared_vault`] read public and unlisted vaults of any account.
 //!
-//! A method that fails has changed nothing, except with [`StoreError::OutcomeUnknown`]. Every
-//! method fails with [`StoreError::NotFound`], before any other error of its own, if what its path
-//! names does not exist: the prompt, the vault, or the membership in this vault.
+//! A method that fails has changed nothing, except with [`StoreError::OutcomeUnknown`]. It fails
+//! with [`StoreError::NotFound`], before any other error of its own, if what its path names does
+//! not exist: the prompt, the vault, or the membership in this vault.
 //!
-//! Ids are positive and never reused, and they increase: a prompt, vault or membership
-//! has a greater id than those created before it in the same account.
+//! Ids are positive and never reused, and they increase in an account.
 
 #![allow(missing_docs, reason = "a method has a comment if its name does not say all")]
 
@@ -52,7 +50,6 @@ pub use self::{admin::*, jobs::*, keys::*, prompts::*, vaults::*};
 #[cfg(feature = "test-support")]
 pub use crate::domain::*;
 
-/// Everything that the service persists except files.
 #[async_trait]
 pub trait Store:
     Any
@@ -70,7 +67,6 @@ pub trait Store:
     /// A short name for logs and the ready line: `memory`, `folder` or `postgres`.
     fn name(&self) -> &'static str;
 
-    /// Checks that the store can serve requests.
     async fn check(&self) -> Result<()>;
 
     /// What bounds the use of the store, for metrics.
@@ -84,8 +80,7 @@ pub trait Store:
     }
 }
 
-/// A metric: its name, its meaning, the name of its label, and each value with its label. Without
-/// a label there is one value.
+/// A metric: each value with its label, and one value where it has no label.
 #[derive(Clone, Debug)]
 pub struct Gauge {
     pub name: &'static str,
@@ -113,7 +108,6 @@ pub enum StoreError {
     /// In the order given, without duplicates.
     #[error("prompts referred to do not exist for this caller: {0:?}")]
     UnknownPrompts(Vec<PromptId>),
-    /// The prompt would become an image or video prompt without a model.
     #[error("a prompt of this type needs a model")]
     ModelRequired,
     #[error("a system vault cannot be renamed")]
@@ -175,7 +169,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether another attempt may succeed in a while.
     pub(crate) fn is_temporary(&self) -> bool {
         use StoreError as E;
         matches!(self, E::Unavailable(_) | E::Full(_) | E::Busy(_) | E::OutcomeUnknown(_))

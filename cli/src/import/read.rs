@@ -33,8 +33,7 @@ pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
     let name = path.display().to_string();
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     match extension.to_str() {
-        Some("csv") => csv(&name, &file, b','),
-        Some("tsv") => csv(&name, &file, b'\t'),
+        Some("csv" | "tsv") => csv(&name, &file),
         Some("json" | "jsonl") => json(&name, &file),
         _ => {
             let stem =
@@ -48,15 +47,17 @@ pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
     }
 }
 
-fn csv(name: &str, file: &str, delimiter: u8) -> Result<Vec<Source>> {
+fn csv(name: &str, file: &str) -> Result<Vec<Source>> {
     let mut reader = csv::ReaderBuilder::new();
-    let mut reader = reader.delimiter(delimiter).flexible(true).from_reader(file.as_bytes());
+    // Spreadsheets of some languages write semicolons.
+    let header = file.lines().next().unwrap_or_default();
+    let delimiter = b"\t;,".iter().max_by_key(|it| header.bytes().filter(|c| c == *it).count());
+    let reader = reader.delimiter(*delimiter.unwrap_or(&b',')).flexible(true);
+    let mut reader = reader.from_reader(file.as_bytes());
     let failed = |error| Failure::new(USAGE, format!("{name}: {error}"));
     let headers = reader.headers().map_err(failed)?.clone();
     if !headers.iter().any(|it| TEXT.contains(&&*it.trim().to_lowercase())) {
-        let failure =
-            Failure::new(USAGE, format!("{name}: the first line names no column of texts"));
-        return Err(failure.hint(format!("call it one of: {}", TEXT.join(", "))));
+        return Err(no_texts(name, "the first line names no column of texts"));
     }
     let row = |(number, row): (usize, std::result::Result<csv::StringRecord, csv::Error>)| {
         let document = row.map_err(|it| Failure::new(FAILED, it.to_string())).and_then(|row| {
@@ -78,10 +79,14 @@ fn json(name: &str, file: &str) -> Result<Vec<Source>> {
         collect(name, "", &value, &mut sources);
     }
     if sources.is_empty() {
-        let failure = Failure::new(USAGE, format!("{name}: there is no object with a text"));
-        return Err(failure.hint(format!("texts are in: {}", TEXT.join(", "))));
+        return Err(no_texts(name, "there is no object with a text"));
     }
     Ok(sources)
+}
+
+fn no_texts(name: &str, problem: &str) -> Failure {
+    let hint = format!("texts are in one of: {}", TEXT.join(", "));
+    Failure::new(USAGE, format!("{name}: {problem}")).hint(hint)
 }
 
 fn collect(name: &str, key: &str, value: &Value, sources: &mut Vec<Source>) {

@@ -10,6 +10,7 @@ use rmcp::model::{
     CacheScope, CallToolResult, ContentBlock, ProgressNotificationParam, ReadResourceResult,
     Resource, ResourceContents,
 };
+use serde_json::json;
 use url::Url;
 
 use super::{Answer, Library, Request, protocol_error};
@@ -37,7 +38,8 @@ impl Library {
         let is_named = self.pictures.lock().is_ok_and(|named| named.contains(uri));
         let origin = |url: &str| Url::parse(url).ok().map(|url| url.origin());
         if !is_named && origin(uri).is_none_or(|it| Some(it) != origin(self.client.base_url())) {
-            return Err(ErrorData::resource_not_found("no prompt has this picture", None));
+            let data = Some(json!({ "uri": uri }));
+            return Err(ErrorData::resource_not_found("no prompt has this picture", data));
         }
         let (data, media_type) = self.download(&uri.into()).await.map_err(protocol_error)?;
         let contents = ResourceContents::blob(data, uri).with_mime_type(media_type);

@@ -1,14 +1,17 @@
 //! How clients reach the server, and how it notices changes of the library.
 
+use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::stream::{self, BoxStream, StreamExt as _};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
-use promptarium::{PromptId, Timestamp};
+use promptarium::{Page, Prompt, PromptId, Timestamp};
 use rmcp::ServiceExt as _;
+use rmcp::service::ServerInitializeError;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio_pipes};
 use tokio::net::TcpListener;
@@ -20,13 +23,12 @@ use crate::output::note;
 
 /// Serves the client that started this program, until it closes standard input.
 pub(super) async fn stdio(library: Library) -> Result {
-    let failed = |error| Failure::new(FAILED, format!("MCP: {error}"));
-    let running = match library.serve(stdio_pipes()).await {
-        Ok(running) => running,
-        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(Failure::new(FAILED, format!("MCP: {error}"))),
-    };
-    running.waiting().await.map(drop).map_err(|error| failed(error.to_string()))
+    let failed = |error: &dyn Error| Failure::new(FAILED, format!("MCP: {error}"));
+    match library.serve(stdio_pipes()).await {
+        Ok(running) => running.waiting().await.map(drop).map_err(|error| failed(&error)),
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(failed(&error)),
+    }
 }
 
 /// Serves clients of this machine. A page of another origin in a browser is refused.
@@ -36,23 +38,22 @@ pub(super) async fn http(library: Library, address: SocketAddr) -> Result {
         return Err(Failure::new(USAGE, text)
             .hint("use 127.0.0.1:PORT; whoever reaches it has your key's rights"));
     }
-    let listener = TcpListener::bind(address).await;
-    let listener =
-        listener.map_err(|error| Failure::new(FAILED, format!("--http: {address}: {error}")))?;
+    let failed = |error| Failure::new(FAILED, format!("--http: {address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
     let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
     let config = StreamableHttpServerConfig::default().with_allowed_origins(origins);
     let sessions = Arc::new(LocalSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(library.clone()), sessions, config);
-    note(format!(
-        "MCP at http://{}/mcp, for this machine only; Ctrl-C stops it",
-        listener.local_addr()?
-    ));
+    let address = listener.local_addr()?;
+    note(format!("MCP at http://{address}/mcp, for this machine only; Ctrl-C stops it"));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // The client has gone, or there are too many connections for now.
             sleep(Duration::from_millis(50)).await;
             continue;
         };
+        // An event waits for no acknowledgement of the one before.
+        let _ = stream.set_nodelay(true);
         let service = TowerToHyperService::new(service.clone());
         tokio::spawn(async move {
             let connection = auto::Builder::new(TokioExecutor::new());
@@ -62,40 +63,25 @@ pub(super) async fn http(library: Library, address: SocketAddr) -> Result {
     }
 }
 
-/// Changes of the prompts that are offered.
-pub(super) struct Changes {
-    library: Library,
-    interval: Duration,
-    wait: Duration,
-    seen: Option<State>,
-}
-
 type State = Vec<(PromptId, Timestamp)>;
 
 impl Library {
-    /// The changes from now on, if they are watched.
-    pub(super) async fn changes(&self) -> Option<Changes> {
+    /// If changes of the prompts that are offered are watched: whether there is one, each time that
+    /// they were looked at. The longer there is none the longer it waits, up to eight times the
+    /// interval.
+    pub(super) fn changes(&self) -> Option<BoxStream<'static, bool>> {
         let interval = Duration::from_secs(self.options.watch?.into());
-        let seen = self.state().await;
-        Some(Changes { library: self.clone(), interval, wait: interval, seen })
-    }
-
-    async fn state(&self) -> Option<State> {
-        let page = self.offered(None).await.ok()?;
-        Some(page.items.iter().map(|prompt| (prompt.id, prompt.updated_at)).collect())
-    }
-}
-
-impl Changes {
-    /// Waits, and says whether there is a change; the longer there is none the longer it waits, up to
-    /// eight times the interval.
-    pub(super) async fn next(&mut self) -> bool {
-        sleep(self.wait).await;
-        let state = self.library.state().await;
-        let has_changed = state.is_some() && state != self.seen;
-        self.wait =
-            if has_changed { self.interval } else { (self.wait * 3 / 2).min(self.interval * 8) };
-        self.seen = state.or(self.seen.take());
-        has_changed
+        let look = move |(library, wait, seen): (Self, Duration, Option<State>)| async move {
+            sleep(wait).await;
+            let page = library.offered(None).await.ok();
+            let ids =
+                |page: Page<Prompt>| page.items.iter().map(|it| (it.id, it.updated_at)).collect();
+            let state = page.map(ids);
+            let has_changed = seen.is_some() && state.is_some() && state != seen;
+            let longer = (wait * 3 / 2).clamp(interval, interval * 8);
+            let wait = if has_changed { interval } else { longer };
+            Some((has_changed, (library, wait, state.or(seen))))
+        };
+        Some(stream::unfold((self.clone(), Duration::ZERO, None), look).boxed())
     }
 }

@@ -41,14 +41,10 @@ struct Save {
     vault: Option<String>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
+#[derive(Deserialize)]
 struct Generate {
-    model: String,
-    text: String,
-    count: Option<u32>,
-    aspect_ratio: Option<String>,
-    vault: Option<String>,
+    #[serde(flatten)]
+    order: Order,
     job: Option<String>,
 }
 
@@ -102,10 +98,7 @@ impl Library {
             }
             "save_prompt" => self.save(parse(arguments)?).await,
             _ => {
-                let Generate { model, text, count, aspect_ratio: ratio, vault, job } =
-                    parse(arguments)?;
-                let vault = find::vault_id(&self.client, vault.as_deref()).await?;
-                let order = Order { model, text, count, ratio, video: false, vault };
+                let Generate { order, job } = parse(arguments)?;
                 self.generate(job.map_or(Ok(order), Err), context).await
             }
         }

@@ -108,17 +108,20 @@ fn csv_and_json_of_other_programs_are_imported_and_what_is_left_out_is_told() {
         "webui.json",
         r#"[{"command": "/sum", "title": "Summary", "content": "Sum {{x}}"}]"#,
     );
+    library.write("sheet.csv", "title;prompt\r\n\"A; b\";\"Say \"\"c, d\"\"\"\r\n");
     library.write("texts.json", r#"{"Tone": "Be kind", "Style": "Be brief"}"#);
     library.write("nested.json", r#"{"version": 2, "prompts": {"Cook": {"template": "Cook it"}}}"#);
     library.write(
         "lines.jsonl",
         "{\"name\": \"L1\", \"text\": \"1\"}\n{\"text\": \"Second line\\nmore\"}\n",
     );
-    for file in ["acts.csv", "webui.json", "texts.json", "nested.json", "lines.jsonl"] {
+    for file in ["acts.csv", "sheet.csv", "webui.json", "texts.json", "nested.json", "lines.jsonl"]
+    {
         library.ok(&["import", file, "--yes", "--vault", "Imported"]);
     }
     for (title, text) in [
         ("Poet", "Write, in\nverse"),
+        ("A; b", "Say \"c, d\""),
         ("Summary", "Sum {{x}}"),
         ("Style", "Be brief"),
         ("Cook", "Cook it"),
@@ -126,7 +129,7 @@ fn csv_and_json_of_other_programs_are_imported_and_what_is_left_out_is_told() {
     ] {
         assert_eq!(library.ok(&["show", title, "--raw"]), text, "{title}");
     }
-    assert_eq!(library.ok(&["ls", "--vault", "Imported"]).lines().count(), 7);
+    assert_eq!(library.ok(&["ls", "--vault", "Imported"]).lines().count(), 8);
 }
 
 #[test]
@@ -135,7 +138,8 @@ fn the_same_import_again_stores_nothing_unless_it_must() {
     library.write("a.csv", "title,text\nA,a\nB,b\n");
     library.ok(&["import", "a.csv", "--yes"]);
     library.write("a.csv", "title,text\nA,a\nB,b\nC,c\n");
-    library.ok(&["import", "a.csv", "--yes"]);
+    let again = &library.json(&["import", "a.csv", "--yes"])[0];
+    assert_eq!((&again["new"], &again["unchanged"]), (&1.into(), &2.into()));
     assert_eq!(library.ok(&["ls"]).lines().count(), 3);
     library.ok(&["import", "a.csv", "--yes", "--again"]);
     assert_eq!(library.ok(&["ls"]).lines().count(), 6);
@@ -149,7 +153,7 @@ fn files_that_have_no_prompts_are_refused_with_what_they_need() {
     library.write("b.json", "{");
     library.write("image.md", "---\ntitle: I\ntype: image\n---\n\ntext");
     for (file, said) in [
-        ("a.csv", "call it one of: content, prompt"),
+        ("a.csv", "one of: content, prompt"),
         ("a.json", "no object with a text"),
         ("b.json", "not JSON"),
         ("absent", "No such file"),

@@ -19,6 +19,15 @@ fn pictures_are_generated_and_downloaded() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_made_is_noticed_before_anything_is_paid() {
+    let library = Library::start();
+    library.write("file", "");
+    let ran = library.run(&["generate", "local/plasma", "A harbour", "-o", "file/out"]);
+    assert!(ran.code == Some(1) && ran.stderr.starts_with("promptarium: file/out"), "{ran:?}");
+    assert_eq!(library.ok(&["ls"]), "");
+}
+
+#[test]
 fn without_a_folder_the_addresses_are_printed() {
     let library = Library::start();
     let url = library.ok(&["generate", "local/plasma", "A harbour", "--ratio", "16:9"]);

@@ -237,6 +237,7 @@ fn pictures_come_with_the_result_and_are_read_by_their_addresses_only() {
     for uri in ["http://127.0.0.1:9/x", &format!("file://{}", secret.display()), "secret"] {
         let answer = client.ask("resources/read", json!({ "uri": uri }));
         assert!(answer["error"]["message"].as_str().unwrap().contains("no prompt has"), "{answer}");
+        assert_eq!(answer["error"]["data"]["uri"], uri);
     }
 }
 

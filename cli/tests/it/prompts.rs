@@ -121,7 +121,7 @@ fn nothing_is_deleted_without_an_answer() {
     let ran = library.run(&["rm", "A"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("--yes"), "{}", ran.stderr);
-    assert_eq!(library.ok(&["rm", "A", "--yes"]), "1");
+    assert_eq!(library.ok(&["rm", "A", "1", "--yes"]), "1");
     assert_eq!(library.ok(&["ls"]), "");
 }
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 
 use super::Client;
-use crate::error::Error;
+use crate::error::{Error, TimeLimit};
 use crate::macros::debug;
 use crate::send::config::{self, Config, Credentials};
 use crate::send::policy::{RetryBudget, RetryPolicy};
-use crate::send::timeout::{Limits, TimeLimit};
+use crate::send::timeout::Limits;
 use crate::transport::{DefaultClient, HttpClient, Transport};
 
 /// Settings of a [`Client`].
@@ -169,9 +169,8 @@ impl ClientBuilder {
     /// client followed a redirect, with [`retry::never`](reqwest::retry::never), and with a
     /// [`pool_idle_timeout`](reqwest::ClientBuilder::pool_idle_timeout) shorter than the server's, which
     /// may close a connection just as a request is sent. Use it in one Tokio runtime only.
-    pub fn http_client(mut self, client: reqwest::Client) -> Self {
-        self.http_client = Some(HttpClient::Reqwest(client));
-        self
+    pub fn http_client(self, client: reqwest::Client) -> Self {
+        self.transport(client)
     }
 
     /// Uses this transport in place of an HTTP client.

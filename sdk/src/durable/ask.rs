@@ -11,12 +11,11 @@ use tokio::time::{Instant, sleep_until};
 use super::step::{decoded, encoded};
 use super::steps::{Begin, Claim, Event, Kind, Line, List, Recorded, State};
 use super::{Journal, Shared};
-use crate::error::Error;
+use crate::error::{Error, Outcome};
 use crate::model::{Timestamp, VaultId};
 use crate::resources::uploads::UploadedImage;
 use crate::response::RawResponse;
 use crate::send::evidence::{Content, Evidence, Item, is_absent, of_steps};
-use crate::send::outcome::Outcome;
 
 /// The clock of this machine may have been set by this much between the call and the question.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);

@@ -68,11 +68,11 @@ macro_rules! step {
     };
 }
 
-step!(CreatePrompt -> Prompt, Prompt, |call| json!(call.body));
-step!(CreateVault -> Vault, Vault, |call| json!(call.body));
-step!(ForkVault -> Vault, Fork, |call| json!({ "copyOf": call.id }));
+step!(CreatePrompt -> Prompt, Prompt, |call| json!(call.builder.fields));
+step!(CreateVault -> Vault, Vault, |call| json!(call.builder.fields));
+step!(ForkVault -> Vault, Fork, |call| json!({ "copyOf": call.builder.0 }));
 step!(
-    CreateGeneration -> GenerationJob, Generation, |call| json!(call.body()),
+    CreateGeneration -> GenerationJob, Generation, |call| json!(call.builder),
     /// A job that is sent again has the same id, in case the service has it after all.
     fn job(&mut self, known: Option<JobId>) -> Option<JobId> {
         if let Some(job) = known {

@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::error::Error;
+use crate::error::{AttemptFailure, Error, Outcome};
 use crate::model::{JobId, Timestamp};
 use crate::resources::uploads::UploadedImage;
 use crate::send::evidence::Claims;
-use crate::send::outcome::{AttemptFailure, Outcome};
 
 /// The kinds of steps of this [`VERSION`](super::file::VERSION) of the file. A new one needs a new
 /// version.

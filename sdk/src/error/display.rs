@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use super::{Error, ErrorKind, Excerpt};
+use super::{Error, ErrorKind, Excerpt, History, Outcome};
 use crate::macros::debug;
-use crate::send::outcome::{History, Outcome};
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,13 +6,13 @@ use std::{fmt, io};
 use http::StatusCode;
 use url::Url;
 
-use super::{Cause, Error, ErrorBody, ErrorKind, Excerpt, Facts};
-use crate::model::{Cursor, GenerationState, GenerationStatus, JobId, without_credentials};
-use crate::send::outcome::AttemptFailure;
 #[cfg(feature = "durable")]
-use crate::send::outcome::Outcome;
-use crate::send::timeout::{TimeLimit, TimedOut};
-use crate::transport::{Failure, FailureKind};
+use super::Outcome;
+use super::{
+    AttemptFailure, Cause, Error, ErrorBody, ErrorKind, Excerpt, Facts, Failure, FailureKind,
+    TimeLimit, TimedOut,
+};
+use crate::model::{Cursor, GenerationState, GenerationStatus, JobId, without_credentials};
 
 const INCOMPLETE: &str = "before the whole response was received";
 
@@ -40,6 +40,7 @@ impl Error {
     }
 
     /// Something that the client needs cannot be set up.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn set_up(what: &str, source: impl Into<Cause>) -> Self {
         let source = source.into();
         Self::config(format!("cannot set up the {what}: {}", root(&*source))).because(source)

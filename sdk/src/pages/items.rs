@@ -91,6 +91,6 @@ impl<T> Items<T> {
     }
 }
 
-stream!([T] Items<T> -> T, poll_item);
+stream!([T] Items<T> => T, Error, poll_item);
 
 debug!([T] Items<T>, |it| cursor = it.cursor());

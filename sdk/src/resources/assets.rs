@@ -1,23 +1,25 @@
 //! Downloads of uploaded and generated media.
 
 mod fetch;
+#[cfg(not(target_arch = "wasm32"))]
 mod file;
 mod range;
+#[cfg(not(target_arch = "wasm32"))]
+mod save;
 mod stream;
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use bytes::Bytes;
+use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use self::fetch::{Fetch, Piece};
-use self::file::Target;
+#[cfg(not(target_arch = "wasm32"))]
+pub use self::save::SaveAsset;
 pub use self::stream::AssetStream;
 use super::Assets;
-use crate::call::Context;
+use crate::call::{Call, Context, Run, in_runtime};
 use crate::error::Error;
-use crate::macros::{awaitable, debug, options};
+use crate::macros::debug;
 use crate::model::AssetUrl;
 
 impl Assets {
@@ -31,14 +33,13 @@ impl Assets {
     /// # Ok(()) }
     /// ```
     pub fn download(&self, url: impl Into<AssetUrl>) -> DownloadAsset<'static> {
-        DownloadAsset {
-            context: self.client.context(),
+        let asset = AssetToDownload {
             url: url.into(),
             max_size: 64 * 1024 * 1024,
-            timeout: Duration::MAX,
             first: 0,
             on_progress: Box::new(|_| ()),
-        }
+        };
+        Call::of(self.client.context(), asset)
     }
 }
 
@@ -53,38 +54,32 @@ type OnProgress<'a> = dyn FnMut(DownloadProgress) + Send + 'a;
 /// enough shows that it has not changed, all of it otherwise.
 ///
 /// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step; an
-/// attempt has no time limit unless [`request_timeout`](Self::request_timeout) is set here, the
-/// whole none unless [`timeout`](Self::timeout) is set.
-#[must_use = "an asset is downloaded only when this is awaited, or by `send`"]
-pub struct DownloadAsset<'a> {
-    context: Context,
+/// attempt has no time limit unless [`request_timeout`](Call::request_timeout) is set here, the
+/// whole none unless [`timeout`](Call::timeout) is set.
+pub type DownloadAsset<'a> = Call<Asset, AssetToDownload<'a>>;
+
+/// An asset to download.
+pub struct AssetToDownload<'a> {
     url: AssetUrl,
     max_size: u64,
-    timeout: Duration,
     first: u64,
     on_progress: Box<OnProgress<'a>>,
 }
 
-impl<'a> DownloadAsset<'a> {
+impl<'a> Call<Asset, AssetToDownload<'a>> {
     /// The largest asset in bytes; 64 MiB by default.
     pub fn max_size(mut self, bytes: u64) -> Self {
-        self.max_size = bytes;
-        self
-    }
-
-    /// How long the whole may take, retries included; no limit by default.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
+        self.builder.max_size = bytes;
         self
     }
 
     /// Starts at this byte, counted from 0, to append the rest to a partial file. The server checks
-    /// whether the asset is still the same if its `ETag` is the [`header`](Self::header) `If-Range`.
+    /// whether the asset is still the same if its `ETag` is the [`header`](Call::header) `If-Range`.
     ///
     /// There are no bytes if the asset ends there. Fails with [`Error::is_other_status`] if the server
     /// does not support ranges, and with the status 416 if the asset is shorter.
     pub fn start_at(mut self, byte: u64) -> Self {
-        self.first = byte;
+        self.builder.first = byte;
         self
     }
 
@@ -97,74 +92,39 @@ impl<'a> DownloadAsset<'a> {
         self,
         callback: impl FnMut(DownloadProgress) + Send + 'b,
     ) -> DownloadAsset<'b> {
-        DownloadAsset { on_progress: Box::new(callback), ..self }
-    }
-
-    /// Writes the asset to this path in place of keeping it in memory. Returns its size in bytes.
-    ///
-    /// It is written to a new file in the same directory, `.NAME.promptarium.part`, which takes the
-    /// place and the mode of the old one, or of the one behind a symbolic link, when it is complete
-    /// and on the disk. One that a killed program left is removed by the next `save` to this path. A pipe or
-    /// a device gets the bytes as they are received; a retry must continue at the next byte then.
-    pub fn save(self, path: impl Into<PathBuf>) -> SaveAsset<'a> {
-        SaveAsset { download: self, path: path.into() }
-    }
-
-    async fn run(self) -> Result<Asset, Error> {
-        let (mut fetch, mut whole) = (Fetch::new(self)?, Vec::new());
-        while let Some(piece) = fetch.next().await? {
-            match piece {
-                Piece::Begin => whole.clear(),
-                Piece::Bytes(bytes) => whole.extend_from_slice(&bytes),
-            }
-        }
-        Ok(Asset { content_type: fetch.content_type, bytes: whole.into() })
+        let builder = AssetToDownload { on_progress: Box::new(callback), ..self.builder };
+        Call::of(self.context, builder)
     }
 }
 
-impl DownloadAsset<'static> {
+impl Call<Asset, AssetToDownload<'static>> {
     /// The asset as a stream of its bytes, for example to pass a video on without keeping all of it
     /// in memory. The time limits of the whole include the time between two polls.
     pub fn stream(self) -> AssetStream {
-        AssetStream::new(self)
+        AssetStream::new(self.builder, self.context)
     }
 }
 
-options!(['a] DownloadAsset<'a>, context);
-awaitable!(['a] DownloadAsset<'a>, 'a -> Asset, DownloadAsset::run);
-
-debug!(DownloadAsset<'_>, |it| client = it.context.client, url = it.url);
-
-/// Downloads one asset to a file; returned by [`DownloadAsset::save`]. Nothing is sent until it is
-/// awaited. Fails with [`Error::is_input`] if the file cannot be written.
-#[derive(Debug)]
-#[must_use = "an asset is downloaded only when this is awaited, or by `send`"]
-pub struct SaveAsset<'a> {
-    download: DownloadAsset<'a>,
-    path: PathBuf,
+async fn download(asset: AssetToDownload<'_>, context: Context) -> Result<Asset, Error> {
+    let (mut fetch, mut whole) = (Fetch::new(asset, context)?, Vec::new());
+    while let Some(piece) = fetch.next().await? {
+        match piece {
+            Piece::Begin => whole.clear(),
+            Piece::Bytes(bytes) => whole.extend_from_slice(&bytes),
+        }
+    }
+    Ok(Asset { content_type: fetch.content_type, bytes: whole.into() })
 }
 
-impl SaveAsset<'_> {
-    async fn run(self) -> Result<u64, Error> {
-        let Self { download, path } = self;
-        if download.first > 0 {
-            let text = "`save` writes a whole asset; append the `stream` to a partial file instead";
-            return Err(Error::input(text));
-        }
-        let unwritable = |source| Error::file(path.display(), "written", source);
-        let mut fetch = Fetch::new(download)?;
-        let opening = async { Target::open(&path).await.map_err(unwritable) };
-        let mut target = fetch.in_time(opening).await?;
-        fetch.can_restart = target.can_restart();
-        while let Some(piece) = fetch.next().await? {
-            fetch.in_time(async { target.write(piece).await.map_err(unwritable) }).await?;
-        }
-        fetch.in_time(async { target.finish().await.map_err(unwritable) }).await?;
-        Ok(fetch.position)
+impl<'a> Run<Asset> for AssetToDownload<'a> {
+    type Future = BoxFuture<'a, Result<Asset, Error>>;
+
+    fn run(self, context: Context) -> Self::Future {
+        Box::pin(in_runtime(download(self, context)))
     }
 }
 
-awaitable!(['a] SaveAsset<'a>, 'a -> u64, SaveAsset::run);
+debug!(AssetToDownload<'_>, |it| url = it.url);
 
 /// The progress of a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,7 +15,9 @@ use crate::path;
 use crate::send::request::Request;
 pub use create::CreateGeneration;
 use create::NewGeneration;
+use wait::Waiting;
 pub use wait::{FinishedGeneration, Wait};
+use watch::Watching;
 pub use watch::{GenerationRef, Watch};
 
 impl Generations {
@@ -36,13 +38,13 @@ impl Generations {
         model_id: impl Into<String>,
         prompt: impl Into<String>,
     ) -> CreateGeneration {
-        let body = NewGeneration {
+        let generation = NewGeneration {
             model_id: model_id.into(),
             prompt: prompt.into(),
             client_job_id: JobId::from(uuid::Uuid::new_v4().to_string()),
             optional: Default::default(),
         };
-        CreateGeneration { context: self.client.context(), body }
+        Call::of(self.client.context(), generation)
     }
 
     /// Asks once for the status of a job.
@@ -52,12 +54,12 @@ impl Generations {
 
     /// Waits until a job has ended, and returns its output; see [`Wait`].
     pub fn wait(&self, job: impl Into<GenerationRef>) -> Wait<'static> {
-        Wait::new(self.client.context(), job.into(), None)
+        Call::of(self.client.context(), Waiting::new(job.into(), None))
     }
 
     /// The status of a job whenever it changes, as a stream; see [`Watch`].
     pub fn watch(&self, job: impl Into<GenerationRef>) -> Watch {
-        Watch::new(self.client.context(), &job.into())
+        Call::of(self.client.context(), Watching::new(&job.into()))
     }
 }
 

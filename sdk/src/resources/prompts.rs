@@ -6,13 +6,14 @@ use http::Method;
 use serde_json::json;
 
 use super::Prompts;
-use crate::call::Call;
-use crate::macros::{body, call, optional, url_list};
+use crate::call::{Call, Write};
+use crate::macros::{body, optional};
 use crate::model::{AssetUrl, Deleted, ExtraFields, Prompt, PromptId, PromptType, VaultId};
 use crate::path;
 use crate::send::reply::Reply;
 use crate::send::request::Request;
 pub use list::ListPrompts;
+use list::PromptQuery;
 
 impl Prompts {
     /// Lists prompts, newest first: one page, a stream of pages, or a stream of prompts.
@@ -27,7 +28,7 @@ impl Prompts {
     /// # Ok(()) }
     /// ```
     pub fn list(&self) -> ListPrompts {
-        ListPrompts::new(self.client.context())
+        Call::of(self.client.context(), PromptQuery::default())
     }
 
     /// Stores a prompt: a text prompt, unless [`image`](CreatePrompt::image) or
@@ -41,8 +42,9 @@ impl Prompts {
     /// ```
     pub fn create(&self, title: impl Into<String>, text: impl Into<String>) -> CreatePrompt {
         let (title, prompt) = (Some(title.into()), Some(text.into()));
-        let body = PromptFields { title, prompt, ..PromptFields::default() };
-        CreatePrompt { context: self.client.context(), body }
+        let fields = PromptFields { title, prompt, ..PromptFields::default() };
+        let request = Request::new(Method::POST, path::PROMPTS, path::PROMPTS);
+        self.client.write(request, fields)
     }
 
     /// Reads one prompt.
@@ -59,7 +61,8 @@ impl Prompts {
     /// Changes the fields that are set, and no others. Returns the whole prompt as it is
     /// afterwards.
     pub fn update(&self, id: PromptId) -> UpdatePrompt {
-        UpdatePrompt { context: self.client.context(), id, body: PromptFields::default() }
+        let request = Request::new(Method::PATCH, path::PROMPT, path::prompt(id));
+        self.client.write(request, PromptFields::default())
     }
 
     /// Deletes a prompt permanently, removes it from every vault and unlinks its images.
@@ -78,7 +81,8 @@ impl Prompts {
 }
 
 body! {
-    PromptFields {
+    /// Fields of a prompt.
+    pub PromptFields {
         title: String,
         prompt: String,
         platform: Option<String>,
@@ -91,76 +95,64 @@ body! {
     }
 }
 
-/// The fields that create and update share.
-macro_rules! fields {
-    () => {
-        /// Makes it an image prompt for this model, such as `local/plasma`.
-        pub fn image(self, model_id: impl Into<String>) -> Self {
-            self.prompt_type(PromptType::Image).model_id(model_id)
-        }
+/// Stores a prompt: `POST /prompts`; returned by [`Prompts::create`].
+pub type CreatePrompt = Call<Prompt, Write<PromptFields>>;
 
-        /// Makes it a video prompt for this model, such as `local/plasma-video`.
-        pub fn video(self, model_id: impl Into<String>) -> Self {
-            self.prompt_type(PromptType::Video).model_id(model_id)
-        }
+/// Changes a prompt: `PATCH /prompts/{promptId}`; returned by [`Prompts::update`].
+pub type UpdatePrompt = Call<Prompt, Write<PromptFields, PromptId>>;
 
-        optional! {
-            /// A free label for the platform or tool that the prompt is meant for.
-            platform, set_platform => body.platform: String;
-            /// The type. Image and video prompts need a model too.
-            prompt_type, set_prompt_type => body.prompt_type: PromptType;
-            /// The model it is meant for; its id starts with the namespace of the provider. Input
-            /// only: no response shows it.
-            model_id, set_model_id => body.model_id: String;
-            /// The aspect ratio, such as `16:9`. Input only: no response shows it.
-            aspect_ratio, set_aspect_ratio => body.aspect_ratio: String;
-            /// Adds the prompt to this vault. An update removes it from none.
-            vault, set_vault => body.vault_id: VaultId;
-            /// An image that belongs to the prompt: a URL, or that of an upload. Input only: no
-            /// response shows it, and [`Prompt::images`](crate::Prompt::images) are generated ones.
-            image_url, set_image_url => body.image_url: AssetUrl;
-        }
+/// Fields of a prompt; [`limits`](crate::limits) has the limits of each.
+impl<Id> Call<Prompt, Write<PromptFields, Id>> {
+    /// Makes it an image prompt for this model, such as `local/plasma`.
+    pub fn image(self, model_id: impl Into<String>) -> Self {
+        self.prompt_type(PromptType::Image).model_id(model_id)
+    }
 
-        url_list! {
-            /// Reference media, in place of those set before. Input only: no response shows them.
-            reference_media_urls => body.reference_media_urls
-        }
-    };
-}
+    /// Makes it a video prompt for this model, such as `local/plasma-video`.
+    pub fn video(self, model_id: impl Into<String>) -> Self {
+        self.prompt_type(PromptType::Video).model_id(model_id)
+    }
 
-/// Fields of the prompt; [`limits`](crate::limits) has the limits of each.
-impl CreatePrompt {
-    fields!();
-}
+    optional! {
+        /// A free label for the platform or tool that the prompt is meant for.
+        platform, set_platform => builder.fields.platform: String;
+        /// The type. Image and video prompts need a model too.
+        prompt_type, set_prompt_type => builder.fields.prompt_type: PromptType;
+        /// The model it is meant for; its id starts with the namespace of the provider. Input
+        /// only: no response shows it.
+        model_id, set_model_id => builder.fields.model_id: String;
+        /// The aspect ratio, such as `16:9`. Input only: no response shows it.
+        aspect_ratio, set_aspect_ratio => builder.fields.aspect_ratio: String;
+        /// Adds the prompt to this vault. An update removes it from none.
+        vault, set_vault => builder.fields.vault_id: VaultId;
+        /// An image that belongs to the prompt: a URL, or that of an upload. Input only: no
+        /// response shows it, and [`Prompt::images`](crate::Prompt::images) are generated ones.
+        image_url, set_image_url => builder.fields.image_url: AssetUrl;
+    }
 
-call! {
-    /// Stores a prompt: `POST /prompts`; returned by [`Prompts::create`].
-    CreatePrompt { body: PromptFields } -> Prompt,
-    |call| Request::new(Method::POST, path::PROMPTS, path::PROMPTS).json(&call.body),
-    Reply::data
+    /// Reference media, in place of those set before. Input only: no response shows them.
+    pub fn reference_media_urls<I>(mut self, urls: I) -> Self
+    where
+        I: IntoIterator<Item: Into<AssetUrl>>,
+    {
+        let urls = urls.into_iter().map(Into::into).collect();
+        self.builder.fields.reference_media_urls = Some(urls);
+        self
+    }
 }
 
 /// Fields to change.
-impl UpdatePrompt {
+impl Call<Prompt, Write<PromptFields, PromptId>> {
     optional! {
         /// A new title.
-        title, set_title => body.title: String;
+        title, set_title => builder.fields.title: String;
         /// A new text.
-        text, set_text => body.prompt: String;
+        text, set_text => builder.fields.prompt: String;
     }
 
     /// Removes the label.
     pub fn clear_platform(mut self) -> Self {
-        self.body.platform = Some(None);
+        self.builder.fields.platform = Some(None);
         self
     }
-
-    fields!();
-}
-
-call! {
-    /// Changes a prompt: `PATCH /prompts/{promptId}`; returned by [`Prompts::update`].
-    UpdatePrompt { id: PromptId, body: PromptFields } -> Prompt,
-    |call| Request::new(Method::PATCH, path::PROMPT, path::prompt(call.id)).json(&call.body),
-    Reply::data
 }

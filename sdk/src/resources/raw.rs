@@ -4,9 +4,10 @@
 use http::Method;
 use serde::Serialize;
 
+use crate::call::{Call, Endpoint, Prepared};
 use crate::client::Client;
-use crate::macros::call;
 use crate::response::RawResponse;
+use crate::send::reply::Reply;
 use crate::send::request::Request;
 
 impl Client {
@@ -26,7 +27,7 @@ impl Client {
         let path = path.into();
         let invalid = check(&path).err().map(|text| format!("the path of the call {text}"));
         let request = Request::new(method, path.clone(), path).invalid_if(invalid);
-        RawRequest { context: self.context(), request }
+        Call::of(self.context(), AnyRequest(request))
     }
 }
 
@@ -56,25 +57,32 @@ shorthands! {
     delete = DELETE;
 }
 
-call! {
-    /// A call of any endpoint; returned by [`Client::request`].
-    RawRequest { request: Request } -> RawResponse,
-    |call| call.request.clone(),
-    |reply| reply.accepted().map(|reply| RawResponse::new(reply.detached()))
+/// A request to any endpoint.
+#[derive(Debug, Clone)]
+pub struct AnyRequest(Request);
+
+/// A call of any endpoint; returned by [`Client::request`].
+pub type RawRequest = Call<RawResponse, AnyRequest>;
+
+impl Endpoint<RawResponse> for AnyRequest {
+    fn prepare(self) -> Prepared<RawResponse> {
+        let response = |reply: Reply| Ok(RawResponse::new(reply.accepted()?.detached()));
+        Prepared::new(self.0, response)
+    }
 }
 
 /// The request.
-impl RawRequest {
+impl Call<RawResponse, AnyRequest> {
     /// Adds a query parameter.
     #[expect(clippy::needless_pass_by_value, reason = "numbers and texts are given as they are")]
     pub fn query(mut self, name: impl Into<String>, value: impl ToString) -> Self {
-        self.request = self.request.query(name.into(), Some(value.to_string()));
+        self.builder.0 = self.builder.0.query(name.into(), Some(value.to_string()));
         self
     }
 
     /// Sends this as JSON.
     pub fn json(mut self, body: &impl Serialize) -> Self {
-        self.request = self.request.json(body);
+        self.builder.0 = self.builder.0.json(body);
         self
     }
 }

@@ -1,6 +1,7 @@
 //! Uploads in two steps: a slot from the service, then the bytes to the storage, and both again where
 //! that helps.
 
+mod file;
 mod image_type;
 mod put;
 mod source;
@@ -11,20 +12,19 @@ use futures_core::future::BoxFuture;
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::time::{Instant, sleep};
 
 use super::Uploads;
-use crate::call::{Call, Context};
-use crate::error::Error;
-use crate::macros::{awaitable, debug, options};
+use crate::call::{Call, Context, Run, in_runtime};
+use crate::error::{AttemptFailure, Error, Route};
+use crate::macros::debug;
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
 use crate::path;
-use crate::send::outcome::AttemptFailure;
 use crate::send::policy::RetryPolicy;
-use crate::send::request::{Request, Route};
+use crate::send::request::Request;
 use crate::send::retry::Attempts;
 use crate::send::timeout::until;
 use crate::send::trace::Span;
+use crate::time::{Instant, sleep};
 use image_type::{content_type, type_of_name};
 use source::Opened;
 pub use source::UploadSource;
@@ -50,14 +50,10 @@ impl Uploads {
     /// # Ok(()) }
     /// ```
     pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage<'static> {
-        UploadImage {
-            context: self.client.context(),
-            source: source.into(),
-            content_type: None,
-            on_progress: Box::new(|_| ()),
-            on_slot: None,
-            timeout: Duration::MAX,
-        }
+        let on_progress = Box::new(|_| ());
+        let source = source.into();
+        let image = ImageToUpload { source, content_type: None, on_progress, on_slot: None };
+        Call::of(self.client.context(), image)
     }
 
     /// Requests a slot only, for bytes of exactly this type and size that another program sends, for
@@ -92,8 +88,8 @@ type OnSlot = dyn FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>>
 /// that were sent may not be read yet: the storage gets more time to read them, at 32 KiB a second. On
 /// Linux the client's own HTTP client ends a connection whose bytes are not received for the
 /// `idle_timeout`. Sending the bytes has no time limit unless
-/// [`request_timeout`](Self::request_timeout) is set here, the whole none unless
-/// [`timeout`](Self::timeout) is set.
+/// [`request_timeout`](Call::request_timeout) is set here, the whole none unless
+/// [`timeout`](Call::timeout) is set.
 ///
 /// A redirect of the storage is followed if its status is 307 or 308. The token of the slot is not
 /// sent to another host.
@@ -109,21 +105,21 @@ type OnSlot = dyn FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>>
 /// [`Error::is_input`] for an image that cannot be uploaded as it is, and for a file that changes
 /// before its last byte was read, which is not retried. [`Error::is_not_replayable`] when a reader
 /// would have to be read twice.
-#[must_use = "an image is uploaded only when this is awaited, or by `send`"]
-pub struct UploadImage<'a> {
-    context: Context,
+pub type UploadImage<'a> = Call<UploadedImage, ImageToUpload<'a>>;
+
+/// An image to upload.
+pub struct ImageToUpload<'a> {
     source: UploadSource,
     content_type: Option<ImageContentType>,
     on_progress: Box<OnProgress<'a>>,
     on_slot: Option<Box<OnSlot>>,
-    timeout: Duration,
 }
 
-impl<'a> UploadImage<'a> {
+impl<'a> Call<UploadedImage, ImageToUpload<'a>> {
     /// The type of the image, in place of the one that the name of the file suggests. If the
     /// first bytes are of another type the upload fails with [`Error::is_input`].
     pub fn content_type(mut self, content_type: ImageContentType) -> Self {
-        self.content_type = Some(content_type);
+        self.builder.content_type = Some(content_type);
         self
     }
 
@@ -135,13 +131,8 @@ impl<'a> UploadImage<'a> {
         self,
         callback: impl FnMut(UploadProgress) + Send + 'b,
     ) -> UploadImage<'b> {
-        UploadImage { on_progress: Box::new(callback), ..self }
-    }
-
-    /// How long the whole may take, retries included; no limit by default.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
+        let builder = ImageToUpload { on_progress: Box::new(callback), ..self.builder };
+        Call::of(self.context, builder)
     }
 
     /// Awaits this between the slot and the bytes, which are then sent only once: before a second
@@ -151,31 +142,38 @@ impl<'a> UploadImage<'a> {
         mut self,
         on_slot: impl FnOnce(UploadedImage) -> BoxFuture<'static, Result<(), Error>> + Send + 'static,
     ) -> Self {
-        self.on_slot = Some(Box::new(on_slot));
+        self.builder.on_slot = Some(Box::new(on_slot));
         self
     }
 
     /// The size of the image, if it can be told without opening it.
     #[cfg(feature = "durable")]
     pub(crate) async fn size(&mut self) -> Option<u64> {
-        self.source.size().await
+        self.builder.source.size().await
     }
+}
 
-    async fn run_in_time(self) -> Result<UploadedImage, Error> {
-        let (client, timeout) = (self.context.client.clone(), self.timeout);
+impl ImageToUpload<'_> {
+    async fn upload_in_time(self, mut context: Context) -> Result<UploadedImage, Error> {
+        let timeout = context.options.take_timeout().unwrap_or(Duration::MAX);
         let span = Span::upload();
         let end = Instant::now().checked_add(timeout);
-        let outcome = until(end, span.around(self.run(&span, end))).await;
-        let late = |_| Err(Error::call_timed_out(client.base_url(), timeout));
+        let outcome = until(end, span.around(self.upload(&context, &span, end))).await;
+        let late = |_| Err(Error::call_timed_out(context.client.base_url(), timeout));
         outcome.unwrap_or_else(late).inspect_err(|error| span.failed(error))
     }
 
-    async fn run(mut self, span: &Span, end: Option<Instant>) -> Result<UploadedImage, Error> {
+    async fn upload(
+        mut self,
+        context: &Context,
+        span: &Span,
+        end: Option<Instant>,
+    ) -> Result<UploadedImage, Error> {
         let mut opened = Opened::open(self.source).await?;
         let name = opened.path.as_deref().and_then(type_of_name);
         let content_type = content_type(&opened.head, name, self.content_type)
             .map_err(|problem| Error::input(format!("{} {problem}", opened.name)))?;
-        let (config, options) = (&self.context.client.0, &self.context.options);
+        let (config, options) = (&context.client.0, &context.options);
         // The slot of another attempt would be unknown to the caller.
         let once = RetryPolicy::never();
         let policy = if self.on_slot.is_some() { &once } else { options.policy(config) };
@@ -185,9 +183,9 @@ impl<'a> UploadImage<'a> {
             attempts.begin();
             let attempt = attempts.history.attempts;
             let asked = Instant::now();
-            let mut slot = self.context.client.uploads().slot(content_type.clone(), total);
-            slot.context.options = self.context.options.clone();
-            let slot = slot.run().await?;
+            let mut slot = context.client.uploads().slot(content_type.clone(), total);
+            slot.context.options = options.clone();
+            let slot = slot.await?;
             let (url, path) = (slot.url.clone(), slot.path.clone());
             let image =
                 UploadedImage { url, path, content_type: content_type.clone(), size: total };
@@ -197,7 +195,7 @@ impl<'a> UploadImage<'a> {
             let mut on_sent = |sent| (self.on_progress)(UploadProgress { attempt, sent, total });
             let route = Route::new(Method::PUT, Route::UPLOAD);
             let put = span.attempt(&route, slot.upload_url.expose(), attempt, Some(total));
-            let sending = self.context.put_bytes(&slot, &mut opened, hold, &mut on_sent);
+            let sending = context.put_bytes(&slot, &mut opened, hold, &mut on_sent);
             let outcome = put.around(sending).await;
             put.ended(outcome.as_ref().copied());
             let Err(error) = outcome else { return Ok(image) };
@@ -223,10 +221,15 @@ impl<'a> UploadImage<'a> {
     }
 }
 
-options!(['a] UploadImage<'a>, context);
-awaitable!(['a] UploadImage<'a>, 'a -> UploadedImage, UploadImage::run_in_time);
+impl<'a> Run<UploadedImage> for ImageToUpload<'a> {
+    type Future = BoxFuture<'a, Result<UploadedImage, Error>>;
 
-debug!(UploadImage<'_>, |it| client = it.context.client, source = it.source);
+    fn run(self, context: Context) -> Self::Future {
+        Box::pin(in_runtime(self.upload_in_time(context)))
+    }
+}
+
+debug!(ImageToUpload<'_>, |it| source = it.source);
 
 /// The progress of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@
 use http::Method;
 
 use super::Vaults;
-use crate::call::Call;
-use crate::macros::{body, call, optional};
+use crate::call::{Call, Endpoint, Prepared, Write};
+use crate::macros::{body, optional};
 use crate::model::{Deleted, ExtraFields, Vault, VaultId, Visibility};
 use crate::path;
 use crate::send::reply::Reply;
@@ -26,8 +26,8 @@ impl Vaults {
     /// # Ok(()) }
     /// ```
     pub fn create(&self, name: impl Into<String>) -> CreateVault {
-        let body = VaultFields { name: Some(name.into()), ..VaultFields::default() };
-        CreateVault { context: self.client.context(), body }
+        let fields = VaultFields { name: Some(name.into()), ..VaultFields::default() };
+        self.client.write(Request::new(Method::POST, path::VAULTS, path::VAULTS), fields)
     }
 
     /// Reads one vault of the account.
@@ -44,7 +44,8 @@ impl Vaults {
     /// Changes the fields that are set, and no others. Returns the whole vault as it is
     /// afterwards.
     pub fn update(&self, id: VaultId) -> UpdateVault {
-        UpdateVault { context: self.client.context(), id, body: VaultFields::default() }
+        let request = Request::new(Method::PATCH, path::VAULT, path::vault(id));
+        self.client.write(request, VaultFields::default())
     }
 
     /// Deletes a vault permanently. Its prompts remain.
@@ -58,67 +59,59 @@ impl Vaults {
     /// Copies a public or unlisted vault with all its prompts into the account. Returns the new
     /// vault, which is private.
     pub fn fork(&self, id: VaultId) -> ForkVault {
-        ForkVault { context: self.client.context(), id }
+        Call::of(self.client.context(), VaultToFork(id))
     }
 }
 
 body! {
-    VaultFields {
+    /// Fields of a vault.
+    pub VaultFields {
         name: String,
         description: Option<String>,
         visibility: Visibility,
     }
 }
 
-macro_rules! fields {
-    () => {
-        optional! {
-            /// Who may see the vault.
-            visibility, set_visibility => body.visibility: Visibility;
-            /// The description.
-            description, set_description => body.description: String;
-        }
-    };
-}
+/// A vault to copy.
+#[derive(Debug, Clone)]
+pub struct VaultToFork(pub(crate) VaultId);
 
-/// Fields of the vault; [`limits`](crate::limits) has the limits of each.
-impl CreateVault {
-    fields!();
-}
+/// Creates a vault: `POST /vaults`; returned by [`Vaults::create`].
+pub type CreateVault = Call<Vault, Write<VaultFields>>;
 
-call! {
-    /// Creates a vault: `POST /vaults`; returned by [`Vaults::create`].
-    CreateVault { body: VaultFields } -> Vault,
-    |call| Request::new(Method::POST, path::VAULTS, path::VAULTS).json(&call.body),
-    Reply::data
-}
+/// Changes a vault: `PATCH /vaults/{vaultId}`; returned by [`Vaults::update`].
+pub type UpdateVault = Call<Vault, Write<VaultFields, VaultId>>;
 
-call! {
-    /// Copies a vault: `POST /vaults/{vaultId}/fork`; returned by [`Vaults::fork`].
-    ForkVault { id: VaultId } -> Vault,
-    |call| Request::new(Method::POST, path::VAULT_FORK, path::vault_fork(call.id)),
-    Reply::data
+/// Copies a vault: `POST /vaults/{vaultId}/fork`; returned by [`Vaults::fork`].
+pub type ForkVault = Call<Vault, VaultToFork>;
+
+/// Fields of a vault; [`limits`](crate::limits) has the limits of each.
+impl<Id> Call<Vault, Write<VaultFields, Id>> {
+    optional! {
+        /// Who may see the vault.
+        visibility, set_visibility => builder.fields.visibility: Visibility;
+        /// The description.
+        description, set_description => builder.fields.description: String;
+    }
 }
 
 /// Fields to change.
-impl UpdateVault {
+impl Call<Vault, Write<VaultFields, VaultId>> {
     optional! {
         /// A new name.
-        name, set_name => body.name: String;
+        name, set_name => builder.fields.name: String;
     }
 
     /// Removes the description.
     pub fn clear_description(mut self) -> Self {
-        self.body.description = Some(None);
+        self.builder.fields.description = Some(None);
         self
     }
-
-    fields!();
 }
 
-call! {
-    /// Changes a vault: `PATCH /vaults/{vaultId}`; returned by [`Vaults::update`].
-    UpdateVault { id: VaultId, body: VaultFields } -> Vault,
-    |call| Request::new(Method::PATCH, path::VAULT, path::vault(call.id)).json(&call.body),
-    Reply::data
+impl Endpoint<Vault> for VaultToFork {
+    fn prepare(self) -> Prepared<Vault> {
+        let request = Request::new(Method::POST, path::VAULT_FORK, path::vault_fork(self.0));
+        Prepared::new(request, Reply::data)
+    }
 }

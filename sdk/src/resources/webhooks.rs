@@ -3,8 +3,8 @@
 use http::Method;
 
 use super::Webhooks;
-use crate::call::Call;
-use crate::macros::{body, call, optional};
+use crate::call::{Call, Write};
+use crate::macros::{body, optional};
 use crate::model::WebhookEventType;
 use crate::model::{
     Cursor, Deleted, Page, Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryId, WebhookId,
@@ -21,7 +21,8 @@ impl Webhooks {
 
     /// Creates a webhook. The response has its secret, which is not shown again.
     pub fn create(&self, url: impl Into<String>) -> SetWebhook {
-        SetWebhook { context: self.client.context(), id: None, body: Fields::default() }.url(url)
+        let request = Request::new(Method::POST, path::WEBHOOKS, path::WEBHOOKS);
+        self.client.write(request, WebhookFields::default()).url(url)
     }
 
     /// Reads one webhook.
@@ -31,7 +32,8 @@ impl Webhooks {
 
     /// Changes the fields that are set, and no others.
     pub fn update(&self, id: WebhookId) -> SetWebhook {
-        SetWebhook { context: self.client.context(), id: Some(id), body: Fields::default() }
+        let request = Request::new(Method::PATCH, path::WEBHOOK, path::webhook(id));
+        self.client.write(request, WebhookFields::default())
     }
 
     /// Deletes a webhook, with the deliveries that wait.
@@ -66,7 +68,8 @@ impl Webhooks {
 }
 
 body! {
-    Fields {
+    /// Fields of a webhook.
+    pub WebhookFields {
         url: String,
         description: Option<String>,
         events: Vec<WebhookEventType>,
@@ -74,27 +77,20 @@ body! {
     }
 }
 
+/// Creates or changes a webhook: `POST /webhooks`, `PATCH /webhooks/{webhookId}`; returned by
+/// [`Webhooks::create`] and [`Webhooks::update`].
+pub type SetWebhook = Call<Webhook, Write<WebhookFields>>;
+
 /// Fields of the webhook.
-impl SetWebhook {
+impl Call<Webhook, Write<WebhookFields>> {
     optional! {
         /// The URL.
-        url, set_url => body.url: String;
+        url, set_url => builder.fields.url: String;
         /// What it is for.
-        description, set_description => body.description: String;
+        description, set_description => builder.fields.description: String;
         /// The events that it gets; by default all.
-        events, set_events => body.events: Vec<WebhookEventType>;
+        events, set_events => builder.fields.events: Vec<WebhookEventType>;
         /// Whether it gets events; not for a new one.
-        enabled, set_enabled => body.enabled: bool;
+        enabled, set_enabled => builder.fields.enabled: bool;
     }
-}
-
-call! {
-    /// Creates or changes a webhook: `POST /webhooks`, `PATCH /webhooks/{webhookId}`; returned by
-    /// [`Webhooks::create`] and [`Webhooks::update`].
-    SetWebhook { id: Option<WebhookId>, body: Fields } -> Webhook,
-    |call| match call.id {
-        None => Request::new(Method::POST, path::WEBHOOKS, path::WEBHOOKS),
-        Some(id) => Request::new(Method::PATCH, path::WEBHOOK, path::webhook(id)),
-    }.json(&call.body),
-    Reply::data
 }

@@ -11,15 +11,14 @@ use http::header::{
     AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
-use tokio::time::Instant;
 use url::Url;
 
-use super::outcome::Idempotency;
 use super::policy::{RetryBudget, RetryPolicy};
 use super::request::Request;
 use super::throttle::Throttle;
-use super::timeout::{Limits, TimeLimit};
-use crate::error::{Cause, Error};
+use super::timeout::Limits;
+use crate::error::{Cause, Error, Idempotency, TimeLimit};
+use crate::time::Instant;
 use crate::transport::HttpClient;
 
 /// The settings of a client, and what its clones share.
@@ -175,6 +174,11 @@ impl CallOptions {
     pub(crate) fn without_retries(mut self) -> Self {
         self.set().retry = Some(RetryPolicy::never());
         self
+    }
+
+    /// The timeout of more than one call, which those calls do not have.
+    pub(crate) fn take_timeout(&mut self) -> Option<Duration> {
+        self.0.as_mut().and_then(|own| own.timeout.take())
     }
 
     pub(crate) fn set(&mut self) -> &mut Options {

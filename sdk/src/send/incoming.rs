@@ -6,13 +6,12 @@ use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::response::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
-use tokio::time::timeout;
 use url::Url;
 
 use super::reply::{Reply, request_id};
-use super::request::Route;
 use super::timeout::Running;
-use crate::error::Error;
+use crate::error::{Error, Route};
+use crate::time::timeout;
 use crate::transport::{Body, FinalUrl};
 
 const ERROR_BYTES_MAX: usize = 256 * 1024;

@@ -1,6 +1,6 @@
 //! A response as a plain value, and how it is decoded or becomes an error. No I/O.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::CONTENT_ENCODING;
@@ -9,12 +9,9 @@ use serde::Deserialize;
 use url::Url;
 
 use super::config::Config;
-use super::outcome::History;
-use super::request::Route;
-use super::retry_after::RetryAfter;
 use super::trace::Span;
-use crate::error::{Error, ErrorBody, ErrorKind, Excerpt, Problem};
-use crate::model::{JobId, parse};
+use crate::error::{Error, ErrorBody, ErrorKind, Excerpt, History, Problem, RetryAfter, Route};
+use crate::model::{JobId, Timestamp, parse};
 
 /// The end of the base URL of every deployment.
 const API_ROOT: &str = "/api/v1";
@@ -100,7 +97,7 @@ impl Reply {
     }
 
     pub(crate) fn retry_after(&self) -> Option<RetryAfter> {
-        RetryAfter::of(&self.headers, SystemTime::now)
+        RetryAfter::of(&self.headers, || Timestamp::now().into())
     }
 
     pub(crate) fn accepted(self) -> Result<Self, Error> {

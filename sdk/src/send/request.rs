@@ -6,26 +6,9 @@ use bytes::Bytes;
 use http::Method;
 use serde::Serialize;
 
-use super::outcome::Idempotency;
+use crate::error::{Idempotency, Route};
 use crate::macros::debug;
 use crate::model::JobId;
-
-/// Method and path template of a call, for errors and logs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Route {
-    pub(crate) method: Method,
-    pub(crate) template: Cow<'static, str>,
-}
-
-impl Route {
-    pub(crate) const UPLOAD: &str = "{uploadUrl}";
-
-    pub(crate) const ASSET: &str = "{url}";
-
-    pub(crate) fn new(method: Method, template: impl Into<Cow<'static, str>>) -> Self {
-        Self { method, template: template.into() }
-    }
-}
 
 /// One request, relative to a base URL. `Debug` shows neither the values of the query nor the
 /// body, which may contain secrets.

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
-
-use super::outcome::{AttemptFailure, History, Idempotency, Outcome};
 use super::policy::{Backoff, RetryBudget, RetryPolicy};
-use super::retry_after::RetryAfter;
+use crate::error::{AttemptFailure, History, Idempotency, Outcome, RetryAfter};
+use crate::time::Instant;
 
 pub(crate) struct Attempts {
     policy: RetryPolicy,

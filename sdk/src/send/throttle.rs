@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until};
+use crate::time::{Instant, sleep_until};
 
 /// Requests are counted in windows of this length.
 const WINDOW: Duration = Duration::from_secs(1);

@@ -5,8 +5,8 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::time::error::Elapsed;
-use tokio::time::{Instant, timeout_at};
+use crate::error::{TimeLimit, TimedOut};
+use crate::time::{Elapsed, Instant, timeout_at};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
@@ -20,19 +20,6 @@ pub(crate) struct Limits {
     pub(crate) call_setting: TimeLimit,
     /// The end of a wait that the call is part of, and the timeout of the wait.
     pub(crate) deadline: Option<(Instant, Duration)>,
-}
-
-/// The setting whose time limit expired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TimeLimit {
-    /// `idle_timeout` of the client or the call.
-    Idle,
-    /// `request_timeout` of the client or the call.
-    Attempt,
-    /// `overall_timeout` of the client.
-    Call,
-    /// `timeout` of the call.
-    Whole,
 }
 
 impl Limits {
@@ -81,12 +68,6 @@ pub(crate) struct Running {
     first_byte: Duration,
     /// The limit that ends first among those of the attempt and the call.
     end: Option<(Instant, TimedOut)>,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TimedOut {
-    pub(crate) limit: TimeLimit,
-    pub(crate) after: Duration,
 }
 
 impl Running {

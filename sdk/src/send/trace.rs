@@ -12,8 +12,7 @@ use http::{Method, StatusCode};
 use tracing::{Instrument as _, field::Empty, info, info_span};
 use url::Url;
 
-use super::request::Route;
-use crate::error::Error;
+use crate::error::{Error, Route};
 use crate::model::{GenerationStatus, JobId};
 
 const TARGET: &str = "promptarium";

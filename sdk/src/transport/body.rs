@@ -6,39 +6,35 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Body as _, Frame, SizeHint};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Collected};
+use http_body_util::{BodyExt, Collected, Full};
 
-use super::Failure;
+use crate::error::Failure;
 use crate::macros::debug;
 
 /// The body of a request or a response.
 pub struct Body(Kind);
 
 enum Kind {
-    Reqwest(reqwest::Body),
-    Other(BoxBody<Bytes, Failure>),
+    Full(Full<Bytes>),
+    Chunks(BoxBody<Bytes, Failure>),
 }
 
 impl Body {
     /// A body of these bytes.
     pub fn full(bytes: impl Into<Bytes>) -> Self {
-        Self(Kind::Reqwest(bytes.into().into()))
+        Self(Kind::Full(Full::new(bytes.into())))
     }
 
     /// A body that is sent or received in chunks.
     pub fn new(
         body: impl http_body::Body<Data = Bytes, Error = Failure> + Send + Sync + 'static,
     ) -> Self {
-        Self(Kind::Other(BoxBody::new(body)))
+        Self(Kind::Chunks(BoxBody::new(body)))
     }
 
     /// All bytes of the body.
     pub async fn collect(self) -> Result<Bytes, Failure> {
         BodyExt::collect(self).await.map(Collected::to_bytes)
-    }
-
-    pub(super) const fn received(body: reqwest::Body) -> Self {
-        Self(Kind::Reqwest(body))
     }
 
     /// The length of what was not read yet, if it is known.
@@ -55,13 +51,6 @@ impl Body {
         }
         Ok(None)
     }
-
-    pub(super) fn into_reqwest(self) -> reqwest::Body {
-        match self.0 {
-            Kind::Reqwest(body) => body,
-            Kind::Other(body) => reqwest::Body::wrap(body),
-        }
-    }
 }
 
 impl http_body::Body for Body {
@@ -73,22 +62,22 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
         match &mut self.0 {
-            Kind::Reqwest(body) => Pin::new(body).poll_frame(cx).map_err(Failure::of_reqwest),
-            Kind::Other(body) => Pin::new(body).poll_frame(cx),
+            Kind::Full(body) => Pin::new(body).poll_frame(cx).map_err(|never| match never {}),
+            Kind::Chunks(body) => Pin::new(body).poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Kind::Reqwest(body) => body.is_end_stream(),
-            Kind::Other(body) => body.is_end_stream(),
+            Kind::Full(body) => body.is_end_stream(),
+            Kind::Chunks(body) => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Kind::Reqwest(body) => body.size_hint(),
-            Kind::Other(body) => body.size_hint(),
+            Kind::Full(body) => body.size_hint(),
+            Kind::Chunks(body) => body.size_hint(),
         }
     }
 }

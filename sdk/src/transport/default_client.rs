@@ -1,13 +1,31 @@
 //! The client's own HTTP client: its settings, and a connection pool for each Tokio runtime.
 
+// As in reqwest, the TLS of the operating system takes precedence.
+#[cfg(all(any(feature = "rustls", feature = "rustls-no-provider"), not(feature = "native-tls")))]
+mod tls;
+#[cfg(any(not(any(feature = "rustls", feature = "rustls-no-provider")), feature = "native-tls"))]
+mod tls {
+    use reqwest::ClientBuilder;
+
+    use crate::error::Error;
+
+    /// reqwest sets up TLS itself.
+    pub(super) fn set(builder: ClientBuilder) -> Result<(ClientBuilder, Option<String>), Error> {
+        Ok((builder, None))
+    }
+}
+
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use http::{HeaderMap, Method, Response};
+use http_body_util::BodyExt as _;
 use tokio::runtime::{Handle, Id};
 use url::{Host, Url};
 
-use super::{Failure, tls};
-use crate::error::Error;
+use super::failure::of_reqwest;
+use super::{Body, FinalUrl};
+use crate::error::{Error, Failure};
 
 /// Shorter than the keep-alive of usual servers (Node.js: 5 seconds). A request that is sent while
 /// the server closes its connection fails, and one that is not idempotent is not retried.
@@ -104,4 +122,23 @@ fn is_loopback(url: &Url) -> bool {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         None => false,
     }
+}
+
+/// Sends one request.
+pub(super) async fn execute(
+    client: &reqwest::Client,
+    method: Method,
+    url: &Url,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response<Body>, Failure> {
+    let mut request = reqwest::Request::new(method, url.clone());
+    *request.headers_mut() = headers;
+    *request.body_mut() = Some(reqwest::Body::wrap(body));
+    let response = client.execute(request).await.map_err(of_reqwest)?;
+    let final_url = FinalUrl::of(&response, url);
+    let mut response =
+        Response::from(response).map(|body: reqwest::Body| Body::new(body.map_err(of_reqwest)));
+    final_url.map(|url| response.extensions_mut().insert(url));
+    Ok(response)
 }

@@ -1,82 +1,34 @@
-//! Failures of a transport, and what they say about the request.
+//! What an error of reqwest says about the request.
 
 use std::error::Error as _;
 
-use crate::error::Cause;
+use crate::error::{Failure, FailureKind};
 
-/// Why no response, or only a part of one, was received.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", self.text())]
-pub struct Failure {
-    pub(crate) kind: FailureKind,
-    pub(crate) is_timeout: bool,
-    #[source]
-    source: Cause,
+/// The URL is left out: its query may contain a signature.
+pub(super) fn of_reqwest(error: reqwest::Error) -> Failure {
+    let is_timeout = error.is_timeout();
+    let kind = if error.is_builder() {
+        FailureKind::InvalidUrl
+    } else if is_connect(&error) {
+        FailureKind::Connecting
+    } else if is_not_processed(&error) {
+        FailureKind::NotProcessed
+    } else {
+        FailureKind::Exchanging
+    };
+    let failure = Failure::new(kind, error.without_url());
+    if is_timeout { failure.by_timeout() } else { failure }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FailureKind {
-    InvalidUrl,
-    Connecting,
-    /// There was a connection, and the server certainly did not process the request.
-    NotProcessed,
-    /// The request may have been processed.
-    Exchanging,
+/// `fetch` does not tell.
+#[cfg(target_arch = "wasm32")]
+const fn is_connect(_: &reqwest::Error) -> bool {
+    false
 }
 
-impl Failure {
-    pub(super) fn new(kind: FailureKind, source: impl Into<Cause>) -> Self {
-        Self { kind, is_timeout: false, source: source.into() }
-    }
-
-    /// There was no connection, so the request was not sent.
-    pub fn connecting(source: impl Into<Cause>) -> Self {
-        Self::new(FailureKind::Connecting, source)
-    }
-
-    /// The server certainly did not process the request, for example after `REFUSED_STREAM` of
-    /// HTTP/2. Any request is retried.
-    pub fn not_processed(source: impl Into<Cause>) -> Self {
-        Self::new(FailureKind::NotProcessed, source)
-    }
-
-    /// The connection failed after the request was, or may have been, sent.
-    pub fn exchanging(source: impl Into<Cause>) -> Self {
-        Self::new(FailureKind::Exchanging, source)
-    }
-
-    /// Marks a timeout of the transport.
-    #[must_use]
-    pub const fn by_timeout(mut self) -> Self {
-        self.is_timeout = true;
-        self
-    }
-
-    /// The URL is left out: its query may contain a signature.
-    pub(super) fn of_reqwest(error: reqwest::Error) -> Self {
-        let is_timeout = error.is_timeout();
-        let kind = if error.is_builder() {
-            FailureKind::InvalidUrl
-        } else if error.is_connect() {
-            FailureKind::Connecting
-        } else if is_not_processed(&error) {
-            FailureKind::NotProcessed
-        } else {
-            FailureKind::Exchanging
-        };
-        Self { is_timeout, ..Self::new(kind, error.without_url()) }
-    }
-
-    const fn text(&self) -> &'static str {
-        match (self.kind, self.is_timeout) {
-            (FailureKind::InvalidUrl, _) => "the URL is invalid",
-            (FailureKind::Connecting, false) => "cannot connect",
-            (FailureKind::Connecting, true) => "connecting timed out",
-            (FailureKind::NotProcessed, _) => "the server did not process the request",
-            (FailureKind::Exchanging, false) => "connection closed",
-            (FailureKind::Exchanging, true) => "timed out",
-        }
-    }
+#[cfg(not(target_arch = "wasm32"))]
+fn is_connect(error: &reqwest::Error) -> bool {
+    error.is_connect()
 }
 
 /// Whether the server said by HTTP/2 that it did not process the request: `REFUSED_STREAM`, or a

@@ -5,6 +5,7 @@ pub(crate) mod child;
 mod environment;
 mod http2;
 mod runtimes;
+mod tower;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -20,6 +20,7 @@ mod durable;
 mod errors;
 mod generations;
 mod keys;
+mod layers;
 mod models;
 mod outside;
 mod pages;

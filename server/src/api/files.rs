@@ -1,8 +1,7 @@
 //! Stored files: slots for uploads, the uploads to them, and the assets at their URLs.
 //!
-//! Nothing of an upload is visible before its last byte has arrived and been checked. Assets are
-//! public to everyone who has the URL (S-45). The file at a URL never changes, so clients may
-//! cache it forever, and its name is its ETag.
+//! Nothing of an upload is visible before it is complete and checked. Assets are public to everyone
+//! who has the URL (S-45). The file at a URL never changes, so its name is its ETag.
 
 use std::ops::Range;
 use std::pin::pin;
@@ -66,8 +65,7 @@ pub(crate) async fn create_slot(
     Ok(response::data(StatusCode::CREATED, &view))
 }
 
-/// `PUT {uploadUrl}` (UP-10 to UP-14). Every other method but `OPTIONS` is refused here too, after
-/// the token is checked (S-43).
+/// `PUT {uploadUrl}` (UP-10 to UP-14), and the refusal of other methods after the token (S-43).
 pub(crate) async fn upload(api: &Api, request: Request<'_>) -> HandlerResult {
     let parts = request.parts;
     let token = bearer(&parts.headers).map_err(|_| SlotError::NoToken)?;
@@ -107,7 +105,6 @@ pub(crate) async fn asset(api: &Api, request: Request<'_>) -> HandlerResult {
     send(api, request, name).await
 }
 
-/// Sends a stored file, which never changes.
 pub(crate) async fn send(api: &Api, request: Request<'_>, name: AssetName) -> HandlerResult {
     let headers = &request.parts.headers;
     let etag = format!("\"{name}\"");
@@ -154,8 +151,8 @@ fn only_range<'a>(headers: &'a HeaderMap, etag: &str) -> Option<&'a str> {
     range.to_str().ok().filter(|_| applies)
 }
 
-/// The bytes that are asked for in a file of this size, which may be none. Several ranges, other
-/// units and malformed ones are ignored.
+/// The bytes that are asked for, which may be none. Several ranges, other units and malformed ones
+/// are ignored.
 fn within(range: &str, size: u64) -> Option<Range<u64>> {
     let (unit, range) = range.split_once('=')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {

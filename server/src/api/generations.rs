@@ -18,8 +18,7 @@ use crate::http::body::JSON;
 use crate::http::error::ApiError;
 use crate::http::response;
 use crate::http::validate::{
-    Field, FieldError, Form, extent, id, integer, json_fields, list as list_of, object, one_of,
-    text,
+    Checked, Field, Form, extent, id, integer, json_fields, list as list_of, object, one_of, text,
 };
 use crate::limits::PARAMETER_VALUE_BYTES;
 
@@ -92,8 +91,8 @@ pub(crate) async fn status(api: &Api, caller: &Caller, request: Request<'_>) -> 
     Ok(response::data(StatusCode::OK, &job_view(&job)))
 }
 
-/// The fields of a job, with their defaults (GE-09, GE-17, GE-19), and how many values the parameters
-/// have. A required field may be empty, of which the form then has an error.
+/// The fields of a job, with their defaults (GE-09, GE-17, GE-19), and how many values the
+/// parameters have. A required field that is missing is empty, and an error of the form.
 pub(crate) fn new_job(form: &mut Form<'_>, assets: &Assets) -> Option<(NewJob, usize)> {
     let owned = |text: Option<Arc<str>>| text.map(|text| Box::from(&*text));
     let model = || text(limits::GENERATION_MODEL_ID_CHARS);
@@ -131,9 +130,9 @@ pub(crate) fn new_job(form: &mut Form<'_>, assets: &Assets) -> Option<(NewJob, u
     Some((job, parameter_values.unwrap_or(0)))
 }
 
-/// The name of a job: one segment of `statusUrl`. Every character can be percent-encoded, but
-/// `.` and `..` stay dot segments in any spelling, and URL libraries remove those.
-fn client_job_id(given: &Field<'_>) -> Result<Arc<str>, FieldError> {
+/// The name of a job, one segment of `statusUrl`: URL libraries remove `.` and `..` in any
+/// spelling.
+fn client_job_id(given: &Field<'_>) -> Checked<Arc<str>> {
     let id = text(limits::CLIENT_JOB_ID_CHARS)(given)?;
     match &*id {
         "." | ".." => Err("must not be . or .., which no URL can hold as a segment".to_owned()),
@@ -141,10 +140,10 @@ fn client_job_id(given: &Field<'_>) -> Result<Arc<str>, FieldError> {
     }
 }
 
-/// An object of any keys, of bounded size and depth. The JSON reader refuses 128 levels, and a
-/// stored request adds levels of its own around these, so the bound is far below that. Two bytes
-/// of JSON can take hundreds in memory, so the number of values is bounded too, and returned.
-fn parameters(given: &Field<'_>) -> Result<(Map<String, Value>, usize), FieldError> {
+/// An object of any keys, of bounded size and depth, since the JSON reader refuses 128 levels, some
+/// of them around the stored request. Two bytes of JSON can take hundreds in memory, so the number
+/// of values is bounded too, and returned.
+fn parameters(given: &Field<'_>) -> Checked<(Map<String, Value>, usize)> {
     const BYTES_MAX: usize = limits::GENERATION_PARAMETERS_BYTES_MAX;
     const DEPTH_MAX: usize = limits::GENERATION_PARAMETERS_DEPTH_MAX;
     const VALUES_MAX: usize = limits::GENERATION_PARAMETERS_VALUES_MAX;

@@ -11,7 +11,7 @@ use super::{Api, HandlerResult, Request};
 use crate::domain::{Caller, GeneratedKey, KeyRecord, NewKey, Scopes};
 use crate::http::error::ApiError;
 use crate::http::response;
-use crate::http::validate::{Field, FieldError, list as list_of, one_of, text};
+use crate::http::validate::{Checked, Field, list as list_of, one_of, text};
 use crate::store::StoreError;
 
 pub(crate) const FIELDS: &[&str] = &["name", "scopes"];
@@ -46,7 +46,6 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
     Ok(response::data(StatusCode::CREATED, &view))
 }
 
-/// Creates a key. Its text is kept nowhere.
 pub(crate) async fn issue(
     api: &Api,
     caller: &Caller,
@@ -72,7 +71,7 @@ pub(crate) async fn revoke(api: &Api, caller: &Caller, request: Request<'_>) -> 
 }
 
 /// A text with something to read in it.
-pub(crate) fn name(field: &Field<'_>) -> Result<Arc<str>, FieldError> {
+pub(crate) fn name(field: &Field<'_>) -> Checked<Arc<str>> {
     let name = text(limits::API_KEY_NAME_CHARS)(field)?;
     if name.trim().is_empty() { Err("must not be blank".to_owned()) } else { Ok(name) }
 }

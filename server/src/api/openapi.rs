@@ -1,7 +1,5 @@
-//! `GET /api/v1/openapi.json`: the API document. It is written in `server/openapi.yaml`.
-//!
-//! It is served without the response envelope, since OpenAPI tools expect the document
-//! itself (S-79).
+//! `GET /api/v1/openapi.json`: the API document, from `server/openapi.yaml`, without the envelope
+//! (S-79).
 
 use std::sync::LazyLock;
 
@@ -24,8 +22,8 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     yaml_serde::from_str(include_str!("../../openapi.yaml")).expect("openapi.yaml is valid YAML")
 });
 
-/// The document for this public URL and prefix of model names. Without a public URL, the
-/// server's address is relative to the address of the document.
+/// The document for this public URL and prefix of model names. Without a public URL, the server's
+/// address is relative.
 pub fn document(public: Option<&PublicUrl>, model_namespace: &ModelNamespace) -> Value {
     let mut document = DOCUMENT.clone();
     if let (Some(public), Some(url)) = (public, document.pointer_mut("/servers/0/url")) {

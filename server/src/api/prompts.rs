@@ -16,7 +16,7 @@ use crate::http::cursor::{Cursors, Listing};
 use crate::http::error::{ApiError, MODEL_REQUIRED};
 use crate::http::response;
 use crate::http::validate::{
-    Field, FieldError, Form, absolute_url, id, integer, list as list_of, model_id, one_of,
+    Checked, Field, Form, absolute_url, id, integer, list as list_of, model_id, one_of,
     query_fields, text,
 };
 
@@ -35,7 +35,6 @@ pub(crate) const FIELDS: &[&str] = &[
 pub(crate) const SAVE_FIELDS: &[&str] = &["vaultId"];
 pub(crate) const QUERY: &[&str] = &["limit", "cursor", "vaultId", "type"];
 
-/// The query of a request for the list.
 pub(crate) struct ListRequest<'a> {
     pub(crate) listing: Listing<'a>,
     pub(crate) query: PromptQuery,
@@ -86,8 +85,7 @@ pub(crate) fn page(
     next: Option<PromptId>,
 ) -> HandlerResult {
     let next = next.map(|next| api.cursors.write(listing, next));
-    // The response has more bytes than this. If the budget has no memory for them, writing it would
-    // be in vain.
+    // The response has more bytes than this, and would be written in vain without memory for them.
     drop(request.memory.reserve(prompts.iter().map(|prompt| prompt.text.len()).sum())?);
     let prompts: Vec<_> = prompts.into_iter().map(|prompt| api.view(prompt)).collect();
     Ok(response::page(&prompts, next.as_deref()))
@@ -100,7 +98,6 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
     Ok(response::record(StatusCode::CREATED, &api.view(prompt)))
 }
 
-/// The fields of a whole prompt.
 pub(crate) fn new_prompt(form: &mut Form<'_>, api: &Api) -> Option<NewPrompt> {
     whole(form, image_url(&api.assets), model_id(&api.model_namespace))
 }
@@ -108,8 +105,8 @@ pub(crate) fn new_prompt(form: &mut Form<'_>, api: &Api) -> Option<NewPrompt> {
 /// The same with these rules for images and the model.
 pub(super) fn whole(
     form: &mut Form<'_>,
-    image: impl Fn(&Field<'_>) -> Result<ImageRef, FieldError> + Copy,
-    model: impl Fn(&Field<'_>) -> Result<Arc<str>, FieldError>,
+    image: impl Fn(&Field<'_>) -> Checked<ImageRef> + Copy,
+    model: impl Fn(&Field<'_>) -> Checked<Arc<str>>,
 ) -> Option<NewPrompt> {
     form.require("title");
     form.require("prompt");
@@ -161,8 +158,8 @@ pub(crate) async fn save(api: &Api, caller: &Caller, mut request: Request<'_>) -
 /// The fields of create and update. No response shows the `inputs` (PR-12).
 fn patch(
     form: &mut Form<'_>,
-    image: impl Fn(&Field<'_>) -> Result<ImageRef, FieldError> + Copy,
-    model: impl Fn(&Field<'_>) -> Result<Arc<str>, FieldError>,
+    image: impl Fn(&Field<'_>) -> Checked<ImageRef> + Copy,
+    model: impl Fn(&Field<'_>) -> Checked<Arc<str>>,
 ) -> PromptPatch {
     let references = list_of(0..=limits::PROMPT_REFERENCE_MEDIA_URLS_MAX, image);
     let ratio = text(0..=limits::PROMPT_ASPECT_RATIO_CHARS_MAX);
@@ -185,7 +182,7 @@ fn patch(
 /// An image by its absolute URL, which is not an upload URL of this server (UP-17).
 pub(super) fn image_url(
     assets: &Assets,
-) -> impl Fn(&Field<'_>) -> Result<ImageRef, FieldError> + Copy + use<'_> {
+) -> impl Fn(&Field<'_>) -> Checked<ImageRef> + Copy + use<'_> {
     |field| {
         // The message does not repeat it: it could be used to upload.
         let refused = || "is an upload address; use the slot's url".to_owned();

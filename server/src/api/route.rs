@@ -15,12 +15,10 @@ use crate::http::response::Response;
 
 type HandlerFuture<'a> = BoxFuture<'a, HandlerResult>;
 
-/// What answers the requests of a route.
 #[derive(Clone, Copy, Debug)]
 pub enum Handler {
     /// A handler that needs no key, or checks an upload token itself.
     Open(for<'a> fn(&'a Api, Request<'a>) -> HandlerFuture<'a>),
-    /// A handler that needs a caller.
     Authed(for<'a> fn(&'a Api, &'a Caller, Request<'a>) -> HandlerFuture<'a>),
     /// As [`Handler::Open`], with failures as HTML. Pages are no part of the API document.
     Page(for<'a> fn(&'a Api, Request<'a>) -> HandlerFuture<'a>),
@@ -28,13 +26,11 @@ pub enum Handler {
     Dashboard(for<'a> fn(&'a Api, &'a SessionRecord, Request<'a>) -> HandlerFuture<'a>),
 }
 
-/// One row of the table.
 #[derive(Clone, Debug)]
 pub struct Route {
     /// In metrics and in the API document.
     pub name: &'static str,
-    /// `GET` answers `HEAD` too. With [`Access::UploadToken`] the handler gets all
-    /// methods but `OPTIONS`.
+    /// `GET` answers `HEAD` too. With [`Access::UploadToken`] the handler gets all but `OPTIONS`.
     pub method: Method,
     /// A template, below [`Route::base`].
     pub path: &'static str,
@@ -72,8 +68,8 @@ pub struct Answered<'a> {
 
 /// What happens around the handler of each request; by default nothing.
 pub trait Middleware: Send + Sync {
-    /// Counts a request of a caller to the route of this name, or refuses it. `headers` gets what
-    /// the response says of that in both cases.
+    /// Counts a request of a caller to this route, or refuses it. `headers` gets what the response
+    /// says of that.
     fn admit(
         &self,
         _caller: &Caller,

@@ -31,7 +31,6 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
     Ok(response::record(StatusCode::CREATED, &api.view(vault)))
 }
 
-/// The fields of a whole vault.
 pub(crate) fn new_vault(form: &mut Form<'_>) -> Option<NewVault> {
     form.require("name");
     let VaultPatch { name, description, visibility, .. } = patch(form);
@@ -76,11 +75,7 @@ pub(crate) async fn fork(api: &Api, caller: &Caller, request: Request<'_>) -> Ha
 }
 
 /// `GET /vaults/{vaultId}/prompts` (VC-04 to VC-09).
-pub(crate) async fn list_prompts(
-    api: &Api,
-    caller: &Caller,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn contents(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let contents = api.store.contents(caller, request.id(0)?).await?;
     let reservation = match contents.bytes {
         ..=RESPONSE_BYTES_UNCOUNTED => None,
@@ -92,11 +87,7 @@ pub(crate) async fn list_prompts(
 }
 
 /// `POST /vaults/{vaultId}/prompts` (VC-10 to VC-14).
-pub(crate) async fn add_prompts(
-    api: &Api,
-    caller: &Caller,
-    mut request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn add(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let ids = list_of(limits::ADDED_PROMPTS, id);
     let prompts = request.json(ADD_FIELDS, |form| form.required("promptIds", ids)).await?;
     let vault_id: VaultId = request.id(0)?;
@@ -106,11 +97,7 @@ pub(crate) async fn add_prompts(
 }
 
 /// `DELETE /vaults/{vaultId}/prompts/{vaultPromptId}` (VC-15, VC-16).
-pub(crate) async fn remove_prompt(
-    api: &Api,
-    caller: &Caller,
-    request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn remove(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let at = membership(&request)?;
     api.store.remove_membership(caller, at).await?;
     Ok(response::data(StatusCode::OK, &json!({ "vaultPromptId": at.id, "removed": true })))
@@ -143,7 +130,6 @@ pub(crate) async fn set_pinned(api: &Api, caller: &Caller, request: Request<'_>)
     Ok(response::data(StatusCode::OK, &view))
 }
 
-/// What the path of a request names.
 fn membership(request: &Request<'_>) -> Result<Membership, ApiError> {
     Ok(Membership { vault: request.id(0)?, id: request.id(1)? })
 }

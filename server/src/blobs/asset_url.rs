@@ -1,7 +1,7 @@
 //! Addresses of stored files.
 //!
-//! An asset is at `{public}/assets/{name}`; the bytes of an upload go to
-//! `{public}/storage/{name}`. Who may upload is for [`super::upload_slot`].
+//! An asset is at `{public}/assets/{name}`; the bytes of an upload go to `{public}/storage/{name}`.
+//! Who may upload is for [`super::upload_slot`].
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,16 +13,13 @@ use crate::domain::{AssetName, GenerationRequest, ImageRef};
 
 /// The path of assets, below the public URL.
 pub(crate) const ASSETS: &str = "/assets/{name}";
-/// The path of thumbnails of assets, below the public URL.
 pub(crate) const THUMBNAILS: &str = "/thumbnails/{name}";
-/// The path of upload URLs, below the public URL.
 pub(crate) const STORAGE: &str = "/storage/{name}";
 
 const ASSETS_PREFIX: &str = "/assets/";
 const STORAGE_PREFIX: &str = "/storage/";
 
-/// Writes URLs of stored files with the present public URL, and recognises them with every public
-/// URL that the deployment has had. Cheap to clone.
+/// Writes URLs of stored files with the present public URL, and reads those with former ones.
 #[derive(Clone, Debug)]
 pub struct Assets(Arc<PublicUrls>);
 
@@ -34,8 +31,8 @@ struct PublicUrls {
 }
 
 impl Assets {
-    /// `public` is how clients reach the service, without query and fragment. It may have a path
-    /// that a proxy strips, and end in a slash. `former` are those of earlier starts.
+    /// `public` may have a path that a proxy strips. `former` are the public URLs of earlier
+    /// starts.
     pub fn new(public: &Url, former: &[String]) -> Self {
         let root = |url: &str| url.trim_end_matches('/').to_owned();
         let present = root(public.as_str());

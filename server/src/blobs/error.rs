@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::domain::AssetName;
 use crate::error_chain::error_chain;
 
-/// The store failed. The text is for the log and contains no names of assets, which are the
-/// assets' only protection.
+/// The store failed. The text, for the log, has no names of assets, which are all that protects
+/// these.
 #[derive(Debug, thiserror::Error)]
 #[error("the blob store failed: {text}")]
 pub struct BlobError {
@@ -18,7 +18,6 @@ pub struct BlobError {
 }
 
 impl BlobError {
-    /// Whether there is no space left.
     pub fn is_full(&self) -> bool {
         self.full
     }
@@ -54,8 +53,7 @@ impl From<io::Error> for BlobError {
     }
 }
 
-/// Leaves out the XML of an S3 response except for its error code: the response to a refused
-/// request repeats the request's signature.
+/// Leaves out the XML of an S3 response except for its error code: it may repeat a signature.
 fn without_xml(text: &str) -> String {
     let Some((before, xml)) = text.split_once('<') else {
         return text.to_owned();

@@ -1,5 +1,4 @@
-//! Files in a folder. A file is written into `.uploads` below it, on the same file system, and then
-//! gets its final name.
+//! Files in a folder: written into `.uploads` below it, on the same file system, and then renamed.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _};
@@ -23,12 +22,11 @@ const FOLDERS: [&str; 4] = [TEMP_FOLDER, "images", "thumbnails", "videos"];
 /// A file that is removed when it is dropped.
 pub(super) struct TempFile {
     pub(super) file: File,
-    /// In a folder store only.
     path: Option<TempPath>,
 }
 
-/// Creates the folder of a store and checks it. Removes temporary files that a killed server has
-/// left; an upload in progress is younger.
+/// Creates the folder of a store and checks it. Removes what killed servers have left in it; an
+/// upload in progress is younger.
 pub(super) fn open(root: &Path) -> io::Result<()> {
     FOLDERS.into_iter().try_for_each(|name| fs::create_dir_all(root.join(name)))?;
     sync(root)?;
@@ -54,8 +52,7 @@ pub(super) fn check(root: &Path) -> io::Result<()> {
 }
 
 impl TempFile {
-    /// Below the root of a folder store, with the permissions of the file that it becomes; or one
-    /// without a name, which vanishes with the process.
+    /// Below the root of a folder store, or without a name, so that it vanishes with the process.
     pub(super) fn new(root: Option<&Path>) -> io::Result<Self> {
         let Some(root) = root else { return Ok(Self { file: tempfile::tempfile()?, path: None }) };
         let open = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
@@ -65,9 +62,9 @@ impl TempFile {
         Ok(Self { file, path: Some(path) })
     }
 
-    /// Gives a file of a folder store its final name, if no other file has it: by renaming without
-    /// replacing or, where the file system cannot do that, by a hard link. Returns whether it has
-    /// the name, once file and name are on disk.
+    /// Gives a file its final name, if that is free: by renaming without replacing or, where that
+    /// is not possible, by a hard link. Returns whether it has the name, once file and name are on
+    /// disk.
     pub(super) fn publish(&mut self, target: &Path) -> io::Result<bool> {
         let path = self.path.take().ok_or(io::ErrorKind::InvalidInput)?;
         self.file.sync_all()?;
@@ -98,7 +95,6 @@ pub(super) fn pieces(file: File, part: Range<u64>) -> Pieces {
     stream::try_unfold((file, part), next).boxed()
 }
 
-/// Bytes of a file, at most `most`.
 pub(super) fn read(file: &mut File, start: u64, most: u64) -> io::Result<Bytes> {
     let mut bytes = Vec::with_capacity(most as usize);
     file.seek(io::SeekFrom::Start(start))?;
@@ -111,7 +107,6 @@ fn sync(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Runs file operations on a thread for blocking work.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, BlobError> + Send + 'static,
 ) -> Result<T, BlobError> {

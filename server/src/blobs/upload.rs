@@ -1,8 +1,7 @@
 //! Uploads: bytes are kept out of sight as they arrive, then published in one step.
 //!
-//! An upload takes constant memory: what exceeds its buffer goes to a temporary file. A folder
-//! store gives this file its final name. For other stores the file is read back once it is
-//! complete.
+//! An upload takes constant memory: what exceeds its buffer goes to a temporary file, which gets
+//! its final name in a folder store, and is read back for other stores.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,7 +17,6 @@ use crate::limits::{BLOBS_TIMEOUT, UPLOAD_BUFFER_BYTES};
 /// A file that is being uploaded. Dropping it discards what has been written.
 pub struct Upload {
     pub(super) blobs: Blobs,
-    /// What has been written.
     pub(super) size: u64,
     buffer: Vec<u8>,
     file: Option<TempFile>,
@@ -33,7 +31,6 @@ impl Blobs {
 }
 
 impl Upload {
-    /// Adds bytes.
     pub async fn write(&mut self, mut bytes: &[u8]) -> Result<(), BlobError> {
         self.size += bytes.len() as u64;
         loop {
@@ -48,8 +45,8 @@ impl Upload {
         }
     }
 
-    /// Empties the buffer into the file, and reads what has been written, on a thread for blocking
-    /// work. Nothing is written after it has moved the position.
+    /// Empties the buffer into the file, and reads that. Nothing is written after it has moved the
+    /// position.
     pub async fn read<T: Send + 'static>(
         &mut self,
         read: impl FnOnce(&mut File) -> io::Result<T> + Send + 'static,
@@ -75,7 +72,7 @@ impl Upload {
         Ok(value)
     }
 
-    /// Publishes the file, if its name is free; returns whether it was. After an error nothing is
+    /// Publishes the file, if its name is free; returns whether it was. An error leaves nothing
     /// visible.
     pub async fn finish(mut self, name: &AssetName) -> Result<bool, BlobError> {
         let blobs = self.blobs.clone();
@@ -97,7 +94,6 @@ impl Upload {
         }
     }
 
-    /// All bytes, in memory.
     pub(super) async fn whole(&mut self) -> Result<Bytes, BlobError> {
         match self.file {
             None => Ok(std::mem::take(&mut self.buffer).into_boxed_slice().into()),
@@ -105,7 +101,6 @@ impl Upload {
         }
     }
 
-    /// Bytes of the file, at most `most`.
     pub(super) async fn part(&mut self, start: u64, most: u64) -> Result<Bytes, BlobError> {
         self.read(move |file| folder::read(file, start, most)).await
     }

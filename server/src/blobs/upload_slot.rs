@@ -1,9 +1,9 @@
-//! Upload slots: permission to put one file of one type and size under one name, within a limited
+//! Upload slots: permission to put one file of one type and size under one name within a limited
 //! time.
 //!
-//! Slots are stateless. The upload URL carries the signed claims; the token is another signature
-//! of the same claims. Both together allow the upload. A slot is good for one upload because its
-//! name is new and a name is put only once.
+//! Slots are stateless: the upload URL carries the signed claims, and the token is another
+//! signature of them. A slot is good for one upload because its name is new and a name is put only
+//! once.
 
 use bytes::Buf;
 use data_encoding::BASE64URL_NOPAD;
@@ -71,8 +71,7 @@ impl Slots {
         (name, upload_url, BASE64URL_NOPAD.encode(&sign(&self.token_mac)))
     }
 
-    /// Verifies a request to an upload URL by the name in its path, its query and its token: both
-    /// signatures must be right. Returns the upload that it permits: the name, which includes the
+    /// Verifies both signatures. Returns the upload that they permit: the name, which includes the
     /// type, the size, and the account.
     pub fn verify(
         &self,

@@ -1,8 +1,8 @@
 //! API keys: their records, the callers they authenticate, and their text.
 //!
-//! A key is `<vendor>_live_<public_id>_<secret>` (KE-01). Only the SHA-256 of the whole text
-//! is stored (KE-04). Generated keys carry a checksum, so that a mistyped key is rejected
-//! without a look-up; seeded keys need none.
+//! A key is `<vendor>_live_<public_id>_<secret>` (KE-01). Only the SHA-256 of the whole text is
+//! stored (KE-04). Generated keys carry a checksum, so that a mistyped key is rejected without a
+//! look-up; seeded keys need none.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -42,12 +42,10 @@ pub(crate) fn account_name(text: &str) -> Result<String, &'static str> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct KeyId(pub i64);
 
-/// The authenticated caller of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Caller {
     /// The key it authenticated with. It may have been revoked since.
     pub key: KeyId,
-    /// The account that the request reads and changes.
     pub account: AccountId,
     pub scopes: Scopes,
 }
@@ -61,10 +59,7 @@ pub struct Scopes {
 impl Scopes {
     pub const ALL: Self = Self { prompts_write: true };
 
-    /// Parses a list of scopes with commas, or `none`.
-    ///
-    /// # Errors
-    /// What is wrong with the text, without it.
+    /// Parses a list of scopes with commas, or `none`. The error does not repeat the text.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         match text {
             "none" => Ok(Self::default()),
@@ -79,20 +74,10 @@ impl Scopes {
 pub struct NewKey {
     /// The public part of the key; unique in the service.
     pub public_id: Box<str>,
-    /// What its owner calls it.
     pub name: Option<Box<str>>,
-    /// SHA-256 of the whole key.
     pub digest: [u8; 32],
     pub scopes: Scopes,
-    /// Whether it is created as a revoked key.
     pub revoked: bool,
-}
-
-/// Without the digest.
-impl fmt::Debug for NewKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "NewKey({}, {:?})", self.public_id, self.scopes)
-    }
 }
 
 impl NewKey {
@@ -102,12 +87,10 @@ impl NewKey {
     }
 }
 
-/// A stored key.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyRecord {
     pub id: KeyId,
     pub account: AccountId,
-    /// SHA-256 of the whole key.
     pub digest: [u8; 32],
     pub public_id: Box<str>,
     pub name: Option<Box<str>>,
@@ -118,23 +101,13 @@ pub struct KeyRecord {
     pub revoked_at: Option<Timestamp>,
 }
 
-/// A key as the operator sees it, with the name of its account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
     pub account: String,
     pub key: KeyRecord,
 }
 
-/// Without the digest.
-impl fmt::Debug for KeyRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { account, public_id, scopes, revoked_at, .. } = self;
-        write!(f, "KeyRecord({account:?}, {public_id}, {scopes:?}, revoked: {revoked_at:?})")
-    }
-}
-
 impl KeyRecord {
-    /// The caller that this key authenticates.
     pub const fn caller(&self) -> Caller {
         Caller { key: self.id, account: self.account, scopes: self.scopes }
     }
@@ -148,8 +121,7 @@ impl KeyRecord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vendor(Box<str>);
 
-/// The text of a key: generated, or from a request and not yet verified. `Debug` shows the
-/// public id only.
+/// The text of a key: generated, or not yet verified. `Debug` shows the public id only.
 #[derive(Clone)]
 pub struct ApiKey<'a> {
     whole: Cow<'a, str>,
@@ -174,18 +146,13 @@ impl Default for Vendor {
 }
 
 impl Vendor {
-    /// # Errors
-    /// What is wrong with the text, without it.
     pub fn new(text: &str) -> Result<Self, &'static str> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         let vendor = (!text.is_empty() && text.bytes().all(plain)).then(|| Self(text.into()));
         vendor.ok_or("is not a vendor; use lower-case letters and digits")
     }
 
-    /// Parses a key. Checks the text only, not whether the key exists.
-    ///
-    /// # Errors
-    /// If the text is malformed. The error never contains the text.
+    /// Parses a key. Checks the text only. The error never contains it.
     pub fn read<'a>(&self, whole: &'a str) -> Result<ApiKey<'a>, KeyError> {
         let (public_id, secret) = whole
             .strip_prefix(&*self.0)
@@ -224,7 +191,6 @@ impl ApiKey<'_> {
         &self.public_id
     }
 
-    /// SHA-256 of the whole key. Nothing else of it is stored.
     pub fn digest(&self) -> [u8; 32] {
         Sha256::digest(&*self.whole).into()
     }
@@ -235,10 +201,10 @@ impl ApiKey<'_> {
     }
 }
 
-impl fmt::Debug for ApiKey<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApiKey").field("public_id", &self.public_id).finish_non_exhaustive()
-    }
+debug_only! {
+    NewKey { public_id, scopes }
+    KeyRecord { account, public_id, scopes, revoked_at }
+    ApiKey<'_> { public_id }
 }
 
 fn is_word(text: &str) -> bool {
@@ -258,8 +224,7 @@ fn has_checksum(whole: &str, secret: &str) -> bool {
             .is_some_and(|(rest, end)| checksum(rest) == *end.as_bytes())
 }
 
-/// 35 bits of the SHA-256 of the rest of the key, in base 62. It detects typing errors
-/// and proves nothing: anyone can compute it.
+/// 35 bits of the SHA-256 of the rest of the key, in base 62, which detect typing errors only.
 fn checksum(rest: &str) -> [u8; CHECKSUM_CHARS] {
     let digest: [u8; 32] = Sha256::digest(rest).into();
     let mut number = digest[..8].iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));

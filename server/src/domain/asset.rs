@@ -13,7 +13,6 @@ use super::SigningKey;
 const ID_BYTES: usize = 16;
 const ID_CHARS: usize = 26;
 
-/// A media type of a stored file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Media {
     Png,
@@ -29,7 +28,6 @@ impl Media {
     pub const ALL: [Self; 7] =
         [Self::Png, Self::Jpeg, Self::Webp, Self::Gif, Self::Avif, Self::Mp4, Self::Webm];
 
-    /// The value of `Content-Type`.
     pub const fn content_type(self) -> &'static str {
         self.names().0
     }
@@ -52,8 +50,7 @@ impl Media {
     }
 }
 
-/// The name of a stored file, such as `0123456789abcdefghijklmno0.png`: 26 lower-case letters and
-/// digits, a dot, and the extension of its [`Media`].
+/// The name of a stored file: 26 lower-case letters and digits, a dot, and an extension.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AssetName {
     id: [u8; ID_BYTES],
@@ -67,8 +64,8 @@ impl AssetName {
         Self { id: rand::random(), media, is_thumbnail: false }
     }
 
-    /// The name that belongs to `context`, not to be guessed without the key. Work that is
-    /// repeated finds by it what the first attempt stored.
+    /// The name that belongs to `context`, not to be guessed without the key. A repeated step finds
+    /// by it what the first attempt stored.
     pub(crate) fn derived(key: &SigningKey, context: &[u8], media: Media) -> Self {
         let mut mac = key.mac("promptarium asset name 1");
         mac.update(context);
@@ -94,7 +91,6 @@ impl AssetName {
         self.media
     }
 
-    /// The random bits, for signatures.
     pub(crate) const fn id(&self) -> &[u8; ID_BYTES] {
         &self.id
     }
@@ -125,8 +121,8 @@ impl fmt::Debug for AssetName {
 
 /// An image or video that a record refers to.
 ///
-/// Its text, which databases hold, is the name of an asset or an absolute URL. A name has no
-/// colon, so the text is unambiguous. The URL of an asset is written when a response is made.
+/// Its text in a database is the name of an asset or an absolute URL; a name has no colon. The URL
+/// of an asset is written when a response is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageRef {
     /// A file of this service, whatever its public URL is now.
@@ -145,7 +141,6 @@ impl ImageRef {
     }
 }
 
-/// Reads the text of [`ImageRef`].
 impl From<&str> for ImageRef {
     fn from(text: &str) -> Self {
         AssetName::parse(text).map_or_else(|| Self::External(text.into()), Self::Asset)

@@ -1,6 +1,5 @@
 //! What distinguishes one deployment from another: public URL, signing key, model namespace.
 
-use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -15,10 +14,8 @@ pub const BASE_PATH: &str = "/api/v1";
 pub struct PublicUrl(Url);
 
 impl PublicUrl {
-    /// Parses a URL. A path in it is the prefix that a proxy strips.
-    ///
-    /// # Errors
-    /// What the URL must be. The error does not repeat the text, which may hold a password.
+    /// Parses a URL. A path in it is the prefix that a proxy strips. The error is what it must be,
+    /// without the text, which may hold a password.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         const NO_URL: &str = "must be a URL that begins with http:// or https://";
         let url = Url::parse(text).map_err(|_| NO_URL)?;
@@ -74,8 +71,7 @@ impl SigningKey {
         Self(Box::new(rand::random::<[u8; Self::BYTES_MIN]>()))
     }
 
-    /// HMAC-SHA-256 with this key, domain-separated by `context`: a signature made for one
-    /// context never verifies in another.
+    /// HMAC-SHA-256 with this key. A signature made for one `context` never verifies in another.
     pub fn mac(&self, context: &'static str) -> Hmac<Sha256> {
         #[expect(clippy::expect_used, reason = "HMAC accepts a key of any length")]
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(&self.0).expect("any key length");
@@ -85,11 +81,7 @@ impl SigningKey {
     }
 }
 
-impl fmt::Debug for SigningKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SigningKey").finish_non_exhaustive()
-    }
-}
+debug_only! { SigningKey {} }
 
 /// The namespace of a provider's models. A model id is `<namespace>/<model>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,10 +94,7 @@ impl Default for ModelNamespace {
 }
 
 impl ModelNamespace {
-    /// Accepts at least one letter, digit, `.`, `_` or `-`.
-    ///
-    /// # Errors
-    /// What is wrong with the text, without it.
+    /// Accepts at least one letter, digit, `.`, `_` or `-`. The error does not repeat the text.
     pub fn new(text: &str) -> Result<Self, &'static str> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         let prefix = (!text.is_empty() && text.chars().all(allowed)).then(|| Self(text.into()));

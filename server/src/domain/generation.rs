@@ -1,5 +1,4 @@
-//! Generation requests, their jobs with the lease of a worker on one, and the prompt that the
-//! outputs are saved as.
+//! Generation requests, their jobs and leases, and the prompt that the outputs are saved as.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,11 +11,9 @@ use sha2::{Digest, Sha256};
 
 use super::{AccountId, ImageRef, NewPrompt, PromptImage, PromptInputs, PromptKind};
 
-/// A checked request: what to generate, without what only the service needs. A provider gets it
-/// with URLs in place of the names of assets.
+/// A checked request. A provider gets it with URLs in place of the names of assets.
 ///
-/// Its JSON is stored in databases and read by servers of other versions, so a field keeps its
-/// name and its meaning, and a missing one has its default.
+/// Servers of other versions read its JSON: a field keeps its name and meaning, and may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct GenerationRequest {
@@ -64,7 +61,6 @@ pub enum OutputKind {
 }
 
 impl OutputKind {
-    /// As [`PromptKind::ALL`].
     pub const ALL: &'static [(&'static str, Self)] =
         &[("image", Self::Image), ("video", Self::Video)];
 
@@ -73,7 +69,6 @@ impl OutputKind {
     }
 }
 
-/// A job to be created.
 #[derive(Clone, Debug)]
 pub struct NewJob {
     /// Given by the caller or generated; unique in the account.
@@ -89,7 +84,6 @@ pub struct NewJob {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct JobKey {
     pub account: AccountId,
-    /// Its name in that account.
     pub client_job_id: Arc<str>,
 }
 
@@ -109,7 +103,6 @@ pub struct ProviderTicket {
     pub provider_state: Box<str>,
 }
 
-/// The state of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum JobState {
     /// It is being sent to the provider; the caller has no response yet.
@@ -146,11 +139,9 @@ pub struct JobRecord {
     pub waits_for: Option<Arc<str>>,
     /// When it was reserved.
     pub created_at: Timestamp,
-    /// When its state last changed.
     pub updated_at: Timestamp,
 }
 
-/// The outcome of reserving a job.
 #[derive(Clone, Debug)]
 pub enum Reserved {
     /// The name was free. The caller of this step must submit the job and record the result.
@@ -159,8 +150,8 @@ pub enum Reserved {
     Existing(JobRecord),
 }
 
-/// The right to work on one job until it expires. The fencing token is new for each claim, so
-/// a worker that was too slow cannot overwrite its successor.
+/// The right to work on one job until it expires. The fencing token is new for each claim, so a
+/// slow worker cannot overwrite its successor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     pub job: JobKey,
@@ -171,10 +162,9 @@ pub struct Lease {
 /// Which account is next. Accounts take turns, however many jobs one of them has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
-    /// The account of the last claim. The next one is the first after it, in the order of ids
-    /// and from the first one again.
+    /// The account of the last claim. The next one is the first after it, around in the order of
+    /// ids.
     pub after: AccountId,
-    /// Accounts whose jobs are not claimed now.
     pub except: Vec<AccountId>,
 }
 
@@ -186,16 +176,13 @@ pub struct Claim {
     pub failed_attempts: u32,
     /// The time since the first of them.
     pub failing_for: Duration,
-    /// For how long it had been due.
     pub overdue: Duration,
 }
 
 /// Why a worker releases a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Release {
-    /// The provider has it in its queue.
     Waiting,
-    /// The provider is working on it.
     InProgress,
     /// The attempt failed for a reason that may pass.
     FailedAttempt,
@@ -203,8 +190,7 @@ pub enum Release {
     Shutdown,
 }
 
-/// The prompt that holds the outputs of a request. Its title and text are the beginning of the
-/// request's text (S-39).
+/// The prompt that holds the outputs of a request, with the beginning of its text (S-39).
 pub(crate) fn output_prompt(
     request: &GenerationRequest,
     vault: VaultId,
@@ -231,7 +217,6 @@ pub(crate) fn output_prompt(
     }
 }
 
-/// Trimmed, and never empty.
 fn title(text: &str) -> &str {
     match beginning(text.trim_start(), *limits::PROMPT_TITLE_CHARS.end()).trim_end() {
         "" => "Untitled",

@@ -1,7 +1,6 @@
 //! Prompts and vaults as records: what a store takes and returns.
 //!
-//! Values are already checked: lengths and formats are validated where the request is read.
-//! `api::view` decides how records look on the wire.
+//! Values are checked where the request is read. `api::view` decides how records look on the wire.
 
 use std::sync::Arc;
 
@@ -41,15 +40,12 @@ impl PromptKind {
 
 #[derive(Clone, Debug)]
 pub struct NewPrompt {
-    /// 1 to 120 characters.
     pub title: Arc<str>,
-    /// 1 to 15000 characters.
     pub text: Arc<str>,
     pub kind: PromptKind,
     pub platform: Option<Arc<str>>,
     pub inputs: PromptInputs,
     pub vault: Option<VaultId>,
-    /// Pictures that it has from the beginning.
     pub images: Arc<[PromptImage]>,
 }
 
@@ -75,11 +71,8 @@ impl NewPrompt {
 pub struct PromptInputs {
     /// Model at the provider; always set for image and video prompts.
     pub model_id: Option<Arc<str>>,
-    /// At most 20 characters.
     pub aspect_ratio: Option<Arc<str>>,
-    /// An image.
     pub image_url: Option<ImageRef>,
-    /// At most 10.
     pub reference_media_urls: Option<Arc<[ImageRef]>>,
 }
 
@@ -94,7 +87,6 @@ pub struct PromptPatch {
     /// New values of input-only fields; `None` leaves one unchanged.
     pub inputs: PromptInputs,
     pub vault: Option<VaultId>,
-    /// A picture to add.
     pub image: Option<PromptImage>,
 }
 
@@ -171,7 +163,6 @@ pub enum VaultVisibility {
 }
 
 impl VaultVisibility {
-    /// As [`PromptKind::ALL`].
     pub const ALL: &'static [(&'static str, Self)] =
         &[("private", Self::Private), ("unlisted", Self::Unlisted), ("public", Self::Public)];
 
@@ -182,15 +173,14 @@ impl VaultVisibility {
 
 #[derive(Clone, Debug)]
 pub struct NewVault {
-    /// 1 to 50 characters.
     pub name: Arc<str>,
-    /// At most 200 characters.
     pub description: Option<Arc<str>>,
     pub visibility: VaultVisibility,
 }
 
 impl NewVault {
-    /// The record of this vault, created at this time, without the id and slug that a store gives it.
+    /// The record of this vault, created at this time, without the id and slug that a store gives
+    /// it.
     pub fn record(self, now: Timestamp) -> VaultRecord {
         VaultRecord {
             id: VaultId::new(0),
@@ -236,18 +226,16 @@ pub struct VaultRecord {
     pub updated_at: Timestamp,
 }
 
-/// What an import adds to an account: the records of an export, oldest first. Prompts and vaults get
-/// new ids, and vaults new slugs.
+/// What an import adds to an account, oldest first. Everything gets new ids, and vaults new slugs.
 #[derive(Clone, Debug, Default)]
 pub struct AccountData {
     pub prompts: Vec<(PromptRecord, PromptInputs)>,
-    /// Each with the ids of its prompts in display order, without duplicates, and whether they are
-    /// pinned.
+    /// Each with the ids of its prompts in display order, once each, and whether they are pinned.
     pub vaults: Vec<(VaultRecord, Vec<(PromptId, bool)>)>,
 }
 
-/// Slugs, the URL-safe names of vaults (VA-04, S-16): a vault has the first free candidate for
-/// the base of its name, `night-sky`, `night-sky-2`, `night-sky-3`…
+/// Slugs of vaults (VA-04, S-16): the first that is free of `night-sky`, `night-sky-2`,
+/// `night-sky-3`…
 pub(crate) mod slug {
     /// Transliterated to ASCII, lower case, words joined by single hyphens, never empty.
     pub(crate) fn base(name: &str) -> String {

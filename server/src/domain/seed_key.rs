@@ -6,13 +6,12 @@ use super::{KeyError, NewKey, Scopes, Vendor, account_name};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeedKey {
     pub account: String,
-    /// With a digest of its secret.
     pub key: NewKey,
 }
 
 impl SeedKey {
-    /// Parses `KEY=ACCOUNT[:SCOPE,…]`; the name of the account ends at the first colon. The error
-    /// continues a sentence that begins with the number of the key.
+    /// Parses `KEY=ACCOUNT[:SCOPE,…]`. The error continues a sentence that begins with the number
+    /// of the key.
     fn parse(text: &str, vendor: &Vendor) -> Result<Self, String> {
         let (key, rest) = text
             .split_once('=')

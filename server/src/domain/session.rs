@@ -1,10 +1,8 @@
 //! Browser sessions, and the one-time codes that start them.
 //!
-//! A session is a key of its account that a browser keeps in a cookie: it has a [`KeyId`], so
-//! every step of the store checks it as it checks a key, and ending it is revoking it. Only the
-//! SHA-256 of a code or of a session's id is stored.
-
-use std::fmt;
+//! A session is a key of its account that a browser keeps in a cookie: every step of the store
+//! checks its [`KeyId`], and ending it is revoking it. Only SHA-256 digests of codes and session
+//! ids are stored.
 
 use data_encoding::BASE64URL_NOPAD;
 use jiff::Timestamp;
@@ -13,8 +11,8 @@ use sha2::{Digest, Sha256};
 
 use super::{AccountId, Caller, KeyId, PublicUrl, Scopes};
 
-/// 256 random bits as 43 characters, which need no escaping in a URL, cookie or form: a one-time
-/// code, or the id of a session. `Debug` does not show it.
+/// 256 random bits as 43 characters, for URLs, cookies and forms: a one-time code, or the id of a
+/// session.
 #[derive(Clone)]
 pub(crate) struct SecretToken(Box<str>);
 
@@ -23,36 +21,28 @@ impl SecretToken {
         Self(BASE64URL_NOPAD.encode(&rand::random::<[u8; 32]>()).into())
     }
 
-    /// What a client sent, if it has the form of a token. White space around it is dropped: codes
-    /// are pasted.
+    /// What a client sent, if it is a token, without white space around it: codes are pasted.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let text = text.trim();
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
         (bytes.len() == 32).then(|| Self(text.into()))
     }
 
-    /// The text, to be shown once.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 
-    /// The link that signs a browser in with this code. A browser sends no fragment, so the code
-    /// is in no log.
+    /// The link that signs a browser in. A browser sends no fragment, so the code is in no log.
     pub(crate) fn sign_in_link(&self, public: &PublicUrl) -> String {
         format!("{}/sign-in#{}", public.url().as_str().trim_end_matches('/'), self.0)
     }
 
-    /// SHA-256, which is all that is stored.
     pub(crate) fn digest(&self) -> [u8; 32] {
         Sha256::digest(&*self.0).into()
     }
 }
 
-impl fmt::Debug for SecretToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SecretToken(..)")
-    }
-}
+debug_only! { SecretToken {} }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionRecord {
@@ -87,7 +77,7 @@ mod tests {
         let read = SecretToken::read(&format!(" {}\n", token.expose())).unwrap();
         assert_eq!(read.expose(), token.expose());
         assert_ne!(SecretToken::make().expose(), token.expose());
-        assert_eq!(format!("{token:?}"), "SecretToken(..)", "debug shows no token");
+        assert_eq!(format!("{token:?}"), "SecretToken { .. }", "debug shows no token");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The provider that needs no outside service: it paints.
 //!
 //! Model, prompt and `parameters.seed` decide the picture. Every name under `local/` is a model.
-//! Three are for tests: `local/slow` takes 3 seconds, or `parameters.seconds`; `local/fail` accepts
-//! a request and fails; `local/refuse` accepts none.
+//! Three are for tests: `local/slow` takes 3 seconds, or `parameters.seconds`; `local/fail` fails;
+//! `local/refuse` accepts no request.
 
 use std::f32::consts::TAU;
 use std::io::Cursor;
@@ -34,8 +34,7 @@ use crate::quota::{Client, Quota};
 /// How long `local/slow` takes, and the longest that `parameters.seconds` can ask for.
 const SLOW_SECONDS: f64 = 3.0;
 const SLOW_SECONDS_MAX: f64 = 600.0;
-/// The longer side of a picture and of an animation, in pixels. Smaller in the tests of this
-/// repository, which are not optimized.
+/// The longer side of a picture and of an animation. Smaller in our tests, which are not optimized.
 const PICTURE: u32 = if IN_TESTS { 192 } else { 512 };
 const ANIMATION: u32 = if IN_TESTS { 96 } else { 256 };
 const IN_TESTS: bool = cfg!(all(debug_assertions, any(test, feature = "test-support")));
@@ -53,7 +52,6 @@ pub(crate) static PAINTERS: LazyLock<Quota> =
 /// Red, green and blue, from 0 to 1.
 pub(crate) type Colour = [f32; 3];
 
-/// A place in a picture.
 #[derive(Clone, Copy)]
 pub(crate) struct Point {
     /// From the left and from the top, in units of the height.
@@ -68,7 +66,6 @@ pub(crate) struct Point {
 /// The colour at each place of the picture for a text, varied by a digest.
 pub(crate) type Paint = fn(&str, [u8; 32]) -> Box<dyn Fn(Point) -> Colour>;
 
-/// Waves of three colours.
 fn waves(_: &str, digest: [u8; 32]) -> Box<dyn Fn(Point) -> Colour> {
     let tints = [0, 1, 2, 3].map(|at| f32::from(digest[at]) / 255.0);
     Box::new(move |Point { at: (x, y), moment, .. }| {
@@ -87,7 +84,6 @@ pub(crate) struct LocalProvider {
 }
 
 impl LocalProvider {
-    /// One that paints waves.
     pub(crate) fn new(clock: Clock, assets: Assets, blobs: Blobs) -> Self {
         Self { clock, assets, blobs, paint: waves }
     }
@@ -185,7 +181,7 @@ fn size(request: &GenerationRequest) -> Result<(u32, u32), String> {
 }
 
 /// Paints the outputs of a request over its first input image. The same request gives the same
-/// bytes. The error is a reason for a person.
+/// bytes.
 fn outputs(
     paint: Paint,
     request: &GenerationRequest,
@@ -207,8 +203,7 @@ fn outputs(
     (0..request.batch_count).map(output).collect()
 }
 
-/// The picture at each moment. Model, prompt, `parameters.seed`, which is any JSON value, and the number
-/// of the output decide it.
+/// The picture at each moment, decided by model, prompt, seed and the number of the output.
 fn painting(
     paint: Paint,
     request: &GenerationRequest,
@@ -230,7 +225,6 @@ fn painting(
     }
 }
 
-/// A picture that fills this size.
 fn decoded(file: &Bytes, width: u32, height: u32) -> ImageResult<GrayImage> {
     let mut reader = ImageReader::new(Cursor::new(file)).with_guessed_format()?;
     let mut limits = Limits::default();
@@ -239,7 +233,6 @@ fn decoded(file: &Bytes, width: u32, height: u32) -> ImageResult<GrayImage> {
     Ok(reader.decode()?.resize_to_fill(width, height, FilterType::Triangle).into_luma8())
 }
 
-/// An animation that repeats for ever.
 fn write_gif(file: &mut Cursor<Vec<u8>>, moment: impl Fn(f32) -> RgbImage) -> ImageResult<()> {
     let mut encoder = GifEncoder::new_with_speed(file, 30);
     encoder.set_repeat(Repeat::Infinite)?;

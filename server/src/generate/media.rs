@@ -18,8 +18,10 @@ const PIXEL_HEIGHT: u8 = 0xba;
 /// Size and name of the box `tkhd` of a track of an MP4, in its two versions.
 const TRACK_HEADS: [[u8; 8]; 2] = [*b"\0\0\0\x5ctkhd", *b"\0\0\0\x68tkhd"];
 
-/// Type, width and height of an output, or for the caller why it is none. `declared` is the size
-/// that the provider gives, used if the file does not tell.
+/// The end of a picture is looked for in so many last bytes.
+const TAIL: u64 = 4096;
+
+/// Type and size of an output, or why it is none. `declared` is used if the file does not tell.
 pub(crate) fn examine(
     file: &mut File,
     kind: OutputKind,
@@ -40,11 +42,14 @@ pub(crate) fn examine(
 /// Whether the end of a picture is missing, as far as its format tells; also for an empty file.
 pub(crate) fn is_cut(file: &mut File) -> io::Result<bool> {
     let (head, length) = (part(file, 0, 64)?, file.seek(SeekFrom::End(0))?);
-    let end = part(file, length.saturating_sub(8), 8)?;
+    // Some programs append bytes, and decoders ignore them.
+    let tail = part(file, length.saturating_sub(TAIL), TAIL)?;
+    let lacks = |end: &[u8]| memchr::memmem::find(&tail, end).is_none();
     Ok(match (detect(&head), &*head) {
-        (Some(Media::Png), _) => !end.starts_with(b"IEND"),
-        (Some(Media::Jpeg), _) => !end.ends_with(b"\xff\xd9"),
-        (Some(Media::Gif), _) => !end.ends_with(b";"),
+        (Some(Media::Png), _) => lacks(b"IEND\xae\x42\x60\x82"),
+        // In the data of a picture, 0xff is followed by 0 or a restart marker.
+        (Some(Media::Jpeg), _) => lacks(b"\xff\xd9"),
+        (Some(Media::Gif), _) => tail.iter().rev().find(|byte| **byte != 0) != Some(&b';'),
         (Some(Media::Webp), [_, _, _, _, a, b, c, d, ..]) => {
             length < 8 + u64::from(u32::from_le_bytes([*a, *b, *c, *d]))
         }
@@ -118,8 +123,7 @@ fn nonzero(size: (u32, u32)) -> Option<(u32, u32)> {
 }
 
 /// Width and height of the first video track in a part of an MP4: fixed-point numbers at the end of
-/// the track's box `tkhd`. An audio track has 0. The box is searched by size and name, since it may
-/// be at the beginning of a file or at its end.
+/// the box `tkhd`, which may be at the beginning or the end of a file. An audio track has 0.
 fn track_size(part: &[u8]) -> Option<(u32, u32)> {
     let heads =
         part.windows(8).enumerate().filter(|(_, head)| TRACK_HEADS.iter().any(|h| h == head));
@@ -130,8 +134,8 @@ fn track_size(part: &[u8]) -> Option<(u32, u32)> {
     })
 }
 
-/// The number in the element `id` of WebM that `bytes` begin with, and what follows. The width of a
-/// track and then its height are next to each other, whichever program has written them.
+/// The number in the element `id` of WebM that `bytes` begin with, and what follows: programs write
+/// the width of a track and then its height.
 fn number(id: u8, bytes: &[u8]) -> Option<(u32, &[u8])> {
     let [first, length @ 0x81..=0x84, rest @ ..] = bytes else { return None };
     let (number, rest) = rest.split_at_checked(usize::from(length & 0x7f))?;
@@ -226,6 +230,10 @@ mod tests {
                 let mut file = tempfile::tempfile().unwrap();
                 std::io::Write::write_all(&mut file, &whole[..end]).unwrap();
                 assert_eq!(is_cut(&mut file).unwrap(), expected, "{format:?} {end}");
+                if !expected {
+                    std::io::Write::write_all(&mut file, &[0; 16]).unwrap();
+                    assert!(!is_cut(&mut file).unwrap(), "{format:?} with bytes behind it");
+                }
             }
         }
     }

@@ -1,9 +1,8 @@
-//! Submission: reserve the job's name, submit the request to the provider once, record the
-//! result.
+//! Submission: reserve the job's name, submit the request to the provider once, record the result.
 //!
-//! A submission may cost money, so no request is ever submitted twice: a repeated request finds
-//! the job of the first one (S-36), and a task of its own completes each submission, even if the
-//! client disconnects or the server shuts down.
+//! A submission may cost money, so no request is ever submitted twice: a repeated one finds the job
+//! of the first one (S-36), and a task of its own completes each submission, even if the client
+//! disconnects.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -35,7 +34,6 @@ pub(super) const SUBMIT_UNKNOWN: &str = "it is not known whether the provider to
 pub struct Submitter {
     store: Arc<dyn JobStore>,
     provider: Arc<dyn Provider>,
-    /// Writes the URLs that the provider gets.
     assets: Assets,
     tasks: TaskTracker,
     /// Those of `tasks` that record an accepted job.
@@ -43,7 +41,6 @@ pub struct Submitter {
     pub(crate) outcomes: Outcomes,
 }
 
-/// Why a job was not submitted.
 #[derive(Debug, thiserror::Error)]
 pub enum SubmissionError {
     #[error(transparent)]
@@ -63,8 +60,8 @@ impl Submitter {
         Self { store, provider, assets, tasks, unrecorded, outcomes: Outcomes::default() }
     }
 
-    /// How many accepted jobs are not recorded yet. The submissions that are open when the store
-    /// fails bound it, because each needs the store first.
+    /// How many accepted jobs are not recorded yet: at most those that were open when the store
+    /// failed.
     pub(crate) fn unrecorded(&self) -> usize {
         self.unrecorded.len()
     }
@@ -72,9 +69,8 @@ impl Submitter {
     /// Submits a job, or finds the one that already has its name and waits until it is submitted.
     /// `held` is kept until the submission has ended, with or without the caller.
     ///
-    /// # Errors
-    /// After [`SubmitError::Unknown`] the job exists and has failed; after any other error there
-    /// is no new job.
+    /// After [`SubmitError::Unknown`] the job exists and has failed; after other errors there is no
+    /// new job.
     pub async fn submit(
         &self,
         caller: &Caller,
@@ -97,7 +93,6 @@ impl Submitter {
         task.await.unwrap_or(Err(SubmissionError::InProgress))
     }
 
-    /// Waits for the submissions in progress.
     pub async fn finish(&self) {
         self.tasks.close();
         if timeout(SUBMIT_FINISH_TIMEOUT, self.tasks.wait()).await.is_err() {
@@ -148,8 +143,8 @@ impl Submitter {
         }
     }
 
-    /// Records that the provider accepted a job. The task continues in the background if the store
-    /// is unavailable for longer than a client waits.
+    /// Records that the provider accepted a job, in the background if it takes longer than a client
+    /// waits.
     async fn record_accepted(&self, key: &JobKey, ticket: ProviderTicket) -> Submission {
         // The output is paid for; if the server dies now, this line is the only trace of it.
         count(&self.outcomes, "accepted");

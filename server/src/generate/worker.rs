@@ -1,8 +1,8 @@
-//! The worker: one [`Worker::step`] polls the provider once for a claimed job, and releases or
-//! ends the job. [`pool`] claims jobs and runs many steps at once.
+//! The worker: one [`Worker::step`] polls the provider once for a claimed job, and releases or ends
+//! the job. [`pool`] claims jobs and runs many steps at once.
 //!
-//! The claim is a lease that expires when the worker dies; writes without a valid lease are
-//! refused. The URLs of outputs are derived from their job, so a repeated step stores them once.
+//! The claim is a lease, without which writes are refused. The URLs of outputs are derived from
+//! their job, so a repeated step stores them once.
 
 pub(crate) mod output;
 pub(crate) mod pool;
@@ -37,7 +37,6 @@ pub(crate) struct Worker {
     pub(crate) store: Arc<dyn JobQueue>,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) blobs: Blobs,
-    /// Writes the URLs that the provider gets.
     pub(crate) assets: Assets,
     /// URLs of outputs cannot be guessed without it.
     pub(crate) key: SigningKey,
@@ -49,13 +48,10 @@ pub(crate) struct Worker {
     pub(crate) activity: Arc<Activity>,
 }
 
-/// What the workers do, for the metrics.
 pub(crate) struct Activity {
-    /// Jobs in progress.
     pub(crate) busy: AtomicUsize,
     /// For how long jobs were due before they were claimed.
     pub(crate) claim_delay: Histogram,
-    /// Of steps.
     pub(crate) outcomes: Outcomes,
 }
 
@@ -68,8 +64,7 @@ impl Default for Activity {
 
 impl Worker {
     /// Processes a claimed job. When `stop` is ready the job is released as it is. If the store
-    /// fails, the job is due again when its lease expires. The lease is lost if another worker has
-    /// taken the job over, or it has ended.
+    /// fails, the job is due again when its lease expires.
     pub(crate) async fn step(
         &self,
         claim: Claim,
@@ -104,8 +99,7 @@ impl Worker {
         }
     }
 
-    /// Records a new state of the provider, if there is one, what a job waits for, and whether the
-    /// provider has begun. The step does without, except if the lease is lost.
+    /// Records what a job waits for, and what the provider says. Only a lost lease is an error.
     async fn note(
         &self,
         claim: &Claim,
@@ -149,8 +143,7 @@ impl Worker {
         }
     }
 
-    /// Stores the outputs, then completes the job with all of them at once. They are paid for, so
-    /// those that can be kept do not depend on one that cannot.
+    /// Stores the outputs, then completes the job with all that can be kept: they are paid for.
     async fn save(&self, claim: &Claim, outputs: Vec<Output>) -> store::Result<()> {
         let (job, of) = (&claim.job, outputs.len());
         let mut images = Vec::new();
@@ -259,7 +252,6 @@ impl Worker {
 /// What has failed if an output was not stored.
 const SAVE: &str = "its output could not be saved";
 
-/// What a job waits for after a failed attempt.
 fn next_attempt(what: &str, error: &PollError) -> String {
     let doubt = if matches!(error, PollError::Doubtful(_)) { ", perhaps for good" } else { "" };
     format!("another attempt, because {what}{doubt}")

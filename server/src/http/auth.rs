@@ -1,8 +1,8 @@
 //! Authentication: from the `Authorization` header to a [`Caller`].
 //!
-//! The order of checks is fixed: the form of the key, whether it is valid, its scope. Every
-//! refusal is 401 (ER-07). `find_key` of the store may answer from a cache; where no other step
-//! of the store checks the key, `ApiService` or the handler asks again.
+//! The order of checks is fixed: the form of the key, whether it is valid, its scope. Every refusal
+//! is 401 (ER-07). `find_key` may answer from a cache; where no other step of the store checks the
+//! key, `ApiService` or the handler asks again.
 
 use constant_time_eq::constant_time_eq_32;
 use http::HeaderMap;
@@ -14,7 +14,6 @@ use crate::http::headers::sole;
 use crate::limits::KEY_REFUSAL_TIME;
 use crate::store::{Store, StoreError};
 
-/// What a request must bring to use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     None,
@@ -24,14 +23,11 @@ pub enum Access {
     Write,
     /// A browser session, and a page of this site as the source of the request.
     Session,
-    /// One of the two before.
     WriteOrSession,
-    /// The token of an upload slot, for every method. The handler checks it, so that a
-    /// request without one learns nothing about the path.
+    /// The token of an upload slot, for every method, which the handler checks.
     UploadToken,
 }
 
-/// Why a request is not authenticated.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
     /// AU-02
@@ -40,8 +36,7 @@ pub enum AuthError {
     /// AU-03. Of two headers it would not be clear which key counts.
     #[error("the Authorization header is malformed; send one `Authorization: Bearer <API key>`")]
     Malformed,
-    /// AU-04, AU-05, AU-06: mistyped, unknown and revoked keys get the same response, so that
-    /// it does not reveal which keys have existed.
+    /// AU-04, AU-05, AU-06: the response does not reveal which keys have existed.
     #[error("the API key is not valid")]
     Invalid,
     /// AU-07 to AU-10

@@ -1,6 +1,4 @@
-//! Reads the body of a request, within limits of size, time and memory.
-//!
-//! Only endpoints that need a body read it.
+//! Reads the body of a request, within limits of size, time and memory, where an endpoint needs it.
 
 use std::cmp::Ordering;
 use std::time::Duration;
@@ -77,7 +75,8 @@ pub(crate) async fn read(
                 return Err(BodyReadError::TooLarge(most));
             }
             if size > bytes.capacity() {
-                // A chunked body. Its reservation doubles, so that few of its bytes are copied again.
+                // A chunked body. Its reservation doubles, so that few of its bytes are copied
+                // again.
                 let capacity = size.max(2 * bytes.capacity()).min(most);
                 reservation.grow_to(capacity)?;
                 bytes.reserve_exact(capacity - bytes.len());
@@ -91,9 +90,8 @@ pub(crate) async fn read(
     Ok(guarded(bytes, reservation))
 }
 
-/// Reads and discards the rest in the background, within limits: as long as it comes, and no longer
-/// than a body may take. Closing a socket with unread bytes resets the connection, and the client
-/// could lose the response.
+/// Reads and discards the rest in the background, within limits. Closing a socket with unread bytes
+/// resets the connection, and the client could lose the response.
 pub(crate) fn discard(body: Incoming) {
     if body.is_end_stream() {
         return;

@@ -1,7 +1,7 @@
 //! Requests of browsers: the session cookie, and requests that another site has caused.
 //!
 //! A browser attaches the cookie to requests from any site. `SameSite=Lax` keeps it from most of
-//! them; the check of where a request comes from does not depend on it.
+//! them; the check of the source does not depend on it.
 
 use http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use http::request::Parts;
@@ -17,15 +17,14 @@ use crate::store::Store;
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// The service as browsers see it.
 #[derive(Clone, Debug)]
 pub struct Site {
     /// Scheme, host and port, in the form of the header `Origin`.
     pub(crate) origin: Box<str>,
     /// Path of the public URL, with a slash at its end.
     pub(crate) root: Box<str>,
-    /// Names of the session cookie. Cookies ignore ports, and `Path` would keep out no other server, so
-    /// one of the same host overwrites the first. The second has port and path, and is the one that counts.
+    /// Names of the session cookie. Cookies ignore ports, so servers of one host overwrite the
+    /// first. The second has port and path, and is the one that counts.
     pub(crate) cookies: [Box<str>; 2],
     pub(crate) cookie_attributes: &'static str,
     /// Whether the data are lost at the stop.
@@ -57,8 +56,8 @@ impl Site {
         self.origin.starts_with("https:")
     }
 
-    /// Refuses a request that could change something and that a page of another site may have
-    /// caused. Where the browser says nothing of the page, the request is refused too.
+    /// Refuses a request that may change something, unless the browser says that a page of this
+    /// site sent it.
     pub(crate) fn check_source(&self, parts: &Parts) -> Result<(), ApiError> {
         let Parts { method, headers, .. } = parts;
         let is_own = match sole(headers, &FETCH_SITE) {
@@ -72,8 +71,7 @@ impl Site {
         Err(ApiError::CrossSite(self.refusal(parts).into()))
     }
 
-    /// Why a request is refused for its source. It differs where the browser has opened another
-    /// address than the public URL: there the operator has to set that.
+    /// Why a request is refused for its source: a page of another site, or a wrong public URL.
     fn refusal(&self, parts: &Parts) -> String {
         let own = &*self.origin;
         let text = |name| sole(&parts.headers, &name).and_then(|value| value.to_str().ok());
@@ -94,8 +92,7 @@ impl Site {
         }
     }
 
-    /// The session that the cookie of a request belongs to. A request with an API key is refused,
-    /// whatever else it has (KE-05).
+    /// The session of the cookie of a request without an API key (KE-05).
     pub(crate) async fn session(
         &self,
         headers: &HeaderMap,
@@ -108,8 +105,7 @@ impl Site {
         store.find_session(token.digest()).await?.ok_or(AuthError::NoSession)
     }
 
-    /// The value of the only session cookie of a name. Of two it would not be clear which one counts:
-    /// a neighbouring host can add a cookie.
+    /// The value of the only session cookie of a name: a neighbouring host can add a second one.
     fn token(&self, headers: &HeaderMap) -> Option<SecretToken> {
         let values = |cookie: &str| {
             let lines = headers.get_all(COOKIE).iter();

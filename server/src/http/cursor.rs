@@ -1,7 +1,7 @@
 //! Cursors of `GET /prompts`: the position of the next page, signed.
 //!
-//! The signature covers the position, the account and the filters of the listing, so that a
-//! cursor is only valid for its own listing (PG-09). The store defines what a position means.
+//! The signature covers the position, the account and the filters, so that a cursor is only valid
+//! for its own listing (PG-09). The store defines what a position means.
 
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, Mac};
@@ -10,13 +10,11 @@ use sha2::Sha256;
 
 use crate::domain::{AccountId, PromptKind, SigningKey};
 
-/// The listing that a cursor belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Listing<'a> {
     pub account: AccountId,
     pub vault: Option<VaultId>,
     pub kind: Option<PromptKind>,
-    /// What it searches for, as the request has it.
     pub search: Option<&'a str>,
 }
 

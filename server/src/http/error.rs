@@ -1,8 +1,7 @@
 //! Failures of a request, and the one place that gives each its status.
 //!
-//! Lower layers have their own errors; `?` converts them. A failure has up to two texts: one
-//! for the caller, without anything internal, and a cause for the log. Nothing is logged here:
-//! `ApiService` writes one line per request.
+//! Lower layers have their own errors; `?` converts them. A failure has up to two texts: one for
+//! the caller, without anything internal, and a cause for the log.
 
 use std::error::Error;
 
@@ -29,7 +28,6 @@ pub enum ApiError {
     UnknownPath,
     #[error("this path does not take this method; it takes {0}")]
     WrongMethod(String),
-    /// `Host` is missing, repeated or malformed.
     #[error("an HTTP/1.1 request needs exactly one valid Host header")]
     Host,
     #[error(transparent)]
@@ -65,7 +63,6 @@ pub enum ApiError {
     Stopping,
     #[error("a header of the response is not valid")]
     Header(#[from] http::Error),
-    /// With its text.
     #[error("a handler panicked: {0}")]
     Panic(String),
 }
@@ -122,8 +119,8 @@ impl ApiError {
             Self::Invalid(errors) => Problem::invalid(errors.clone()),
             Self::NotFound => Problem::new(S::NOT_FOUND, target.not_found),
             Self::Store(error) | Self::Submission(J::Store(error)) => store_problem(error, target),
-            // The provider's reason is for the caller where it refused, and for the log where
-            // it failed.
+            // The provider's reason is for the caller where it refused, and for the log where it
+            // failed.
             Self::Submission(J::Provider(P::Refused(_))) => own_text(S::BAD_GATEWAY),
             Self::Submission(J::Provider(P::Unknown(_))) => Problem::new(
                 S::BAD_GATEWAY,
@@ -155,8 +152,7 @@ impl ApiError {
     }
 
     /// Whether a request with a key failed before any step of the store checked that key, or
-    /// because a step says that it is revoked. `ApiService` then asks the store. A refusal for
-    /// load spares the store.
+    /// because it is revoked. A refusal for load spares the store.
     pub(crate) fn needs_key_recheck(&self) -> bool {
         use ApiError as A;
         match self {

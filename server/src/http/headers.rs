@@ -10,8 +10,8 @@ pub(crate) fn sole<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a 
     values.next().filter(|_| values.next().is_none())
 }
 
-/// The id of a request, for its response and the log: a client's own id of 1 to 128 letters,
-/// digits, `.`, `_` and `-` (S-69), or a random one. Anything else could break a log line.
+/// The id of a request: a client's own of 1 to 128 letters, digits, `.`, `_` and `-` (S-69), or a
+/// random one. Anything else could break a log line.
 pub(crate) fn request_id(headers: &HeaderMap) -> HeaderValue {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     let is_usable =

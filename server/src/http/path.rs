@@ -37,8 +37,8 @@ impl RequestTarget {
     }
 }
 
-/// The parameters of one path, at most two, as they were sent. One in a form that its handler
-/// does not expect names nothing; the handler says so after it has checked key and body.
+/// The parameters of one path, at most two, as they were sent. One in another form than expected
+/// names nothing, of which the handler says so after it has checked key and body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathParams<'a>([&'a str; 2]);
 
@@ -47,16 +47,15 @@ impl<'a> PathParams<'a> {
         Self([(); 2].map(|()| values.next().unwrap_or_default()))
     }
 
-    /// The id at this index. An id has one spelling: decimal digits without a sign or leading
-    /// zeros.
+    /// The id at this index: decimal digits without a sign or leading zeros.
     pub fn id(&self, index: usize) -> Option<i64> {
         let text = self.0.get(index)?;
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
         if is_plain { text.parse().ok() } else { None }
     }
 
-    /// The text at this index, percent-decoded. `None` if it is empty, an escape is broken, it is
-    /// not UTF-8, or it holds a NUL, which no id can hold and PostgreSQL does not take.
+    /// The text at this index, percent-decoded. `None` if it is empty or broken, or holds a NUL,
+    /// which PostgreSQL does not take.
     pub fn text(&self, index: usize) -> Option<Cow<'a, str>> {
         let text = *self.0.get(index)?;
         let is_escape = |rest: &str| {

@@ -1,6 +1,4 @@
 //! Responses: the envelope around what an endpoint returns (EN-03, EN-04, EN-05).
-//!
-//! `error` decides status and text of a failure, `api::view` the form of a resource.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -37,8 +35,7 @@ pub type Response = http::Response<ResponseBody>;
 
 const ENVELOPE_BYTES: usize = 1024;
 
-/// An envelope around what `write` appends. A page has the cursor of the next one, if there is one
-/// (EN-07).
+/// An envelope around what `write` appends. A page has the cursor of the next one, or null (EN-07).
 fn envelope(
     status: StatusCode,
     write: impl FnOnce(&mut Vec<u8>),
@@ -85,9 +82,8 @@ pub(crate) fn no_body() -> ResponseBody {
     ResponseBody::Left(Full::default())
 }
 
-/// The response to a read with memory reserved for its body until it was sent. A streamed body, which
-/// has no size, needs none. What a write has done cannot be refused any more; its response has one
-/// record at most.
+/// The response to a read with memory reserved for its body until it was sent. A streamed body
+/// needs none. What a write has done cannot be refused any more.
 pub(crate) fn within(
     memory: ClientQuota<'_>,
     method: &Method,
@@ -106,9 +102,8 @@ pub(crate) fn within(
     }))
 }
 
-/// A file that is read while it is sent. A piece is read once the one before it was sent and
-/// dropped, so a client that does not read takes the memory of one. To collect such a body without
-/// a copy of each piece is a deadlock.
+/// A file that is read while it is sent: a piece once the one before it was dropped, so a client
+/// that does not read takes the memory of one. Collecting such a body without copies is a deadlock.
 pub(crate) fn file<E: Display + Send + 'static>(
     pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
     reservation: Permit,
@@ -126,8 +121,8 @@ pub(crate) fn file<E: Display + Send + 'static>(
     }))
 }
 
-/// A body that is produced while it is sent. A failure is logged and cuts the connection, so
-/// that the response does not look complete.
+/// A body that is produced while it is sent. A failure cuts the connection, so that the response
+/// does not look complete.
 pub(crate) fn stream<E: Display + 'static>(
     bytes: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
 ) -> ResponseBody {
@@ -155,8 +150,8 @@ pub(crate) fn add_headers(response: &mut Response, problem: Problem) {
     }
 }
 
-/// The same response to `HEAD`: without its body, but with its length. Over HTTP/2 hyper would
-/// send the body.
+/// The response to `HEAD`: without its body, which hyper would send over HTTP/2, but with its
+/// length.
 pub(crate) fn without_body(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     if let Some(length @ 1..) = body.size_hint().exact() {
@@ -165,12 +160,9 @@ pub(crate) fn without_body(response: Response) -> Response {
     Response::from_parts(parts, no_body())
 }
 
-/// A list of entries, each written while it is read from the store. Memory holds one
-/// chunk, however long the list is, and `reservation` is for what the store holds of it. A list that
-/// fits into the first chunk is sent with its length.
-///
-/// # Errors
-/// What fails before the first chunk is full. A later failure cuts the connection.
+/// A list of entries, each written while it is read from the store. Memory holds one chunk, and
+/// `reservation` is for what the store holds. A list that fits into a chunk is sent with its
+/// length. A failure after the first chunk cuts the connection.
 pub(crate) async fn listing<T: WriteJson + Send + 'static>(
     mut entries: BoxStream<'static, Result<T, StoreError>>,
     reservation: Option<Permit>,
@@ -184,7 +176,8 @@ pub(crate) async fn listing<T: WriteJson + Send + 'static>(
         if ended {
             return Ok(None);
         }
-        // Entries in memory and a socket that takes megabytes would keep the thread from all others.
+        // Entries in memory and a socket that takes megabytes would keep the thread from all
+        // others.
         yield_now().await;
         // The last entry of a chunk exceeds its size.
         let mut chunk = Vec::with_capacity(LISTING_CHUNK_BYTES + LISTING_CHUNK_BYTES / 4);

@@ -1,9 +1,8 @@
 //! Validation of a request that reports every failing field at once.
 //!
 //! A [`Form`] holds the fields of a body or a query. A handler takes each field with a rule and
-//! gets a valid value or nothing; the form collects the errors, and [`Form::finish`] returns
-//! them. Rules know nothing of endpoints, and endpoints nothing of JSON. Unknown fields are
-//! skipped without being built.
+//! gets a valid value or nothing; the form collects the errors. Rules know nothing of endpoints,
+//! and endpoints nothing of JSON. Unknown fields are skipped without being built.
 
 mod rules;
 
@@ -22,6 +21,8 @@ pub(crate) use self::rules::{
 
 /// What is wrong with one field, for a person: "must be …, but is …".
 pub(crate) type FieldError = String;
+
+pub(crate) type Checked<T> = Result<T, FieldError>;
 
 /// The fields of one request that its endpoint knows, and their errors.
 #[derive(Debug, Default)]
@@ -52,7 +53,7 @@ impl<'a> Form<'a> {
     pub(crate) fn required<T>(
         &mut self,
         name: &'static str,
-        rule: impl FnOnce(&Field<'a>) -> Result<T, FieldError>,
+        rule: impl FnOnce(&Field<'a>) -> Checked<T>,
     ) -> Option<T> {
         self.require(name);
         self.optional(name, rule)
@@ -62,7 +63,7 @@ impl<'a> Form<'a> {
     pub(crate) fn optional<T>(
         &mut self,
         name: &'static str,
-        rule: impl FnOnce(&Field<'a>) -> Result<T, FieldError>,
+        rule: impl FnOnce(&Field<'a>) -> Checked<T>,
     ) -> Option<T> {
         let field = self.fields.remove(name)?;
         rule(&field).map_err(|error| self.reject(name, error)).ok()
@@ -72,7 +73,7 @@ impl<'a> Form<'a> {
     pub(crate) fn nullable<T>(
         &mut self,
         name: &'static str,
-        rule: impl FnOnce(&Field<'a>) -> Result<T, FieldError>,
+        rule: impl FnOnce(&Field<'a>) -> Checked<T>,
     ) -> Option<Option<T>> {
         self.optional(name, |field| match field.raw() {
             "null" => Ok(None),
@@ -111,8 +112,7 @@ impl<'a> Form<'a> {
         self.finish_with(value)
     }
 
-    /// Ends the validation of a request whose required fields are in `value`, which is `None`
-    /// only after an error.
+    /// Ends the validation. Required fields are in `value`, which is `None` only after an error.
     pub(crate) fn finish_with<T>(self, value: Option<T>) -> Result<T, FieldErrors> {
         value.filter(|_| self.is_clean()).ok_or(self.errors)
     }
@@ -159,8 +159,7 @@ impl fmt::Display for FieldErrors {
 
 impl std::error::Error for FieldErrors {}
 
-/// The fields among `known` of the JSON object in `body`. Of a repeated field the last one
-/// counts.
+/// The fields among `known` of the JSON object in `body`, the last of repeated ones.
 pub(crate) fn json_fields<'a>(
     body: &'a [u8],
     known: &'static [&'static str],
@@ -187,10 +186,11 @@ pub(crate) fn json_fields<'a>(
     Ok(form)
 }
 
-/// An escape that is half a surrogate pair, which is no character. serde_json would notice
-/// only in strings that a rule reads.
+/// An escape that is half a surrogate pair. serde_json would notice only in strings that a rule
+/// reads.
 fn lone_surrogate(body: &str) -> Option<u16> {
-    // Without escaped backslashes each `\u` is an escape. A zero is between two that are not adjacent.
+    // Without escaped backslashes each `\u` is an escape. A zero is between two that are not
+    // adjacent.
     let units = body.split(r"\\").flat_map(|part| {
         part.split(r"\u")
             .skip(1)
@@ -226,15 +226,13 @@ impl<'de> Visitor<'de> for KnownFields {
     }
 }
 
-/// The parameters among `known` of a query string. A known parameter that is repeated or empty
-/// is an error.
+/// The parameters among `known` of a query, of which none may be repeated or empty.
 pub(crate) fn query_fields<'a>(query: Option<&'a str>, known: &'static [&'static str]) -> Form<'a> {
     encoded_fields(query.unwrap_or_default().as_bytes(), known, false)
 }
 
-/// The fields among `known` of a form in a page, from its body or query. Browsers send fields
-/// that were left empty, so an empty one counts as absent. They send each line break as CR LF, which
-/// becomes LF again.
+/// The fields among `known` of a form in a page. Browsers send empty fields, which count as absent,
+/// and each line break as CR LF, which becomes LF again.
 pub(crate) fn form_fields<'a>(form: &'a [u8], known: &'static [&'static str]) -> Form<'a> {
     encoded_fields(form, known, true)
 }

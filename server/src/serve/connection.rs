@@ -1,9 +1,8 @@
-//! One connection: serves it with hyper, and closes it when the peer is idle, sends a
-//! request head too slowly, or does not read its responses.
+//! One connection: serves it with hyper, and closes it when the peer is idle or slow.
 //!
 //! hyper's own timers cannot tell an idle connection from a slow head, count a PING as activity,
 //! and never end a write. So the socket and the requests report to one [`ConnectionActivity`],
-//! and a single timer per connection reads it.
+//! which a single timer per connection reads.
 
 mod activity;
 mod frames;
@@ -60,14 +59,13 @@ pub struct ListenerLimits {
     /// Concurrent connections. Further ones wait in the system's queue.
     pub connections_max: usize,
     /// Concurrent connections of one address. Further ones are closed. `None` is half of all, and
-    /// zero as many as there may be: behind a proxy all clients have its address.
+    /// zero is all: behind a proxy all clients have its address.
     pub connections_per_address: Option<usize>,
-    /// Between the request to stop, from which on `/readyz` answers 503, and the end of
-    /// accepting: time for a balancer to notice, which asks every few seconds. A server to which none
-    /// is connected does not wait.
+    /// Between the request to stop, from which on `/readyz` answers 503, and the end of accepting,
+    /// for a balancer to notice. A server to which none is connected does not wait.
     pub drain_delay: Duration,
-    /// How long requests in flight may take after that. With the delay before it and the time for
-    /// submissions after it, the server stops within the 30 seconds of Kubernetes.
+    /// How long requests in flight may take after that: all ends within the 30 seconds of
+    /// Kubernetes.
     pub drain_timeout: Duration,
     /// A request head, from its first byte; also a new connection until its first request.
     pub head_timeout: Duration,
@@ -75,8 +73,7 @@ pub struct ListenerLimits {
     pub idle_timeout: Duration,
     /// Response bytes that wait for the peer to read 16 KiB.
     pub write_stall_timeout: Duration,
-    /// An HTTP/2 request that transfers less than 16 KiB: the peer may hold back its body
-    /// or the flow control window. Longer than any wait inside.
+    /// An HTTP/2 request that transfers less than 16 KiB. Longer than any wait inside.
     pub request_stall_timeout: Duration,
     /// A connection after the server has started to close it.
     pub close_timeout: Duration,
@@ -98,11 +95,10 @@ impl Default for ListenerLimits {
     }
 }
 
-/// Interval of the checks of a connection.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Serves one connection until it ends, is idle for too long, or stalls. When `drain` closes,
-/// requests in flight are completed and the connection is closed.
+/// Serves one connection until it ends or stalls. When `drain` closes, requests in flight are
+/// completed.
 pub(super) async fn serve_connection(
     stream: Socket,
     peer: IpAddr,

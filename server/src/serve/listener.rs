@@ -23,8 +23,8 @@ use crate::serve::connection::{Socket, serve_connection};
 pub use crate::serve::connection::{HttpService, ListenerLimits};
 
 impl ListenerLimits {
-    /// Raises the process's soft limit of file descriptors to the hard one, and lowers
-    /// `connections_max` to what it allows.
+    /// Raises the soft limit of file descriptors to the hard one, and lowers `connections_max` to
+    /// it.
     #[must_use]
     pub fn within_descriptors(self) -> Self {
         rlimit::increase_nofile_limit(u64::MAX).map_or(self, |descriptors| self.within(descriptors))
@@ -46,7 +46,6 @@ impl ListenerLimits {
 
 #[cfg(not(unix))]
 pub(crate) use tokio::net::{TcpListener as LocalListener, TcpStream as LocalStream};
-/// What the clients of a listener share.
 #[derive(Clone, Debug)]
 pub struct ListenerQuotas {
     pub(crate) connections: Quota,
@@ -68,8 +67,8 @@ impl Default for ListenerQuotas {
     }
 }
 
-/// Serves HTTP/1.1 and HTTP/2 (with prior knowledge) until `stop` is ready, then drains: lets
-/// requests in flight end. Returns how many connections were cut because the drain timeout ran out.
+/// Serves HTTP/1.1 and HTTP/2 (with prior knowledge) until `stop` is ready, then lets requests in
+/// flight end. Returns how many connections were cut because the drain timeout ran out.
 pub async fn serve(
     listener: Listener,
     service: impl HttpService,
@@ -121,9 +120,9 @@ pub async fn serve(
     tasks.len()
 }
 
-/// Bounds what the kernel takes of a response that is not read, and for how long it keeps that after the
-/// connection was closed. Accepted sockets inherit both. The bytes that are on their way are not
-/// bounded, so a fast download over a long distance stays fast.
+/// Bounds what the kernel takes of a response that is not read, and for how long it keeps that
+/// after the end of the connection. Bytes on their way are not bounded, so a download over a long
+/// distance stays fast.
 fn bound_unsent_bytes(listener: &Listener, limits: &ListenerLimits) {
     #[cfg(target_os = "linux")]
     if let Either::Left(listener) = listener {
@@ -155,9 +154,8 @@ fn protocol() -> auto::Builder<TokioExecutor> {
 /// The address of all clients of a Unix socket.
 const NO_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
-/// The next connection, and its permit unless its address has too many. A failure to accept is
-/// retried, never returned: a server that stops accepting when descriptors run out would not
-/// recover.
+/// The next connection, and its permit unless its address has too many. A failure is retried: a
+/// server that stops accepting when descriptors run out would not recover.
 async fn accept(listener: &Listener, connections: &Quota) -> (Socket, IpAddr, Option<Permit>) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     loop {
@@ -171,8 +169,10 @@ async fn accept(listener: &Listener, connections: &Quota) -> (Socket, IpAddr, Op
         };
         match accepted {
             Ok((stream, peer)) => {
-                // While there are as many as there may be, the next ones wait in the system's queue.
-                let permit = connections.acquire_share(peer).await;
+                // While there are as many as there may be, the next ones wait in the system's
+                // queue.
+                let permit =
+                    connections.acquire_within(peer.into(), 1, Duration::ZERO, Duration::MAX).await;
                 return (stream, peer, permit.ok());
             }
             // A connection that broke before it was accepted says nothing of the next one.

@@ -1,5 +1,4 @@
-//! The route table of the API, which router, authentication, metrics and tests all read, and the
-//! lookup of a request's route. A new endpoint is a new row.
+//! The route table of the API, and the lookup of a request's route. A new endpoint is a new row.
 
 use std::collections::BTreeMap;
 
@@ -43,9 +42,9 @@ pub fn table() -> Vec<Route> {
         api("deleteVault", M::DELETE, path::VAULT, Write, authed!(vaults::delete)),
         api("forkVault", M::POST, path::VAULT_FORK, Write, authed!(vaults::fork)),
 
-        api("listVaultPrompts", M::GET, path::VAULT_PROMPTS, Key, authed!(vaults::list_prompts)),
-        api("addVaultPrompts", M::POST, path::VAULT_PROMPTS, Write, authed!(vaults::add_prompts)),
-        api("removeVaultPrompt", M::DELETE, path::VAULT_PROMPT, Write, authed!(vaults::remove_prompt)),
+        api("listVaultPrompts", M::GET, path::VAULT_PROMPTS, Key, authed!(vaults::contents)),
+        api("addVaultPrompts", M::POST, path::VAULT_PROMPTS, Write, authed!(vaults::add)),
+        api("removeVaultPrompt", M::DELETE, path::VAULT_PROMPT, Write, authed!(vaults::remove)),
         api("moveVaultPrompt", M::POST, path::VAULT_PROMPT_MOVE, Write, authed!(vaults::move_prompt)),
         api("pinVaultPrompt", M::POST, path::VAULT_PROMPT_PIN, Write, authed!(vaults::set_pinned)),
         api("unpinVaultPrompt", M::DELETE, path::VAULT_PROMPT_PIN, Write, authed!(vaults::set_pinned)),
@@ -88,8 +87,8 @@ impl Routes {
         Ok(Self(router))
     }
 
-    /// The route of a request, by method and path, and the parameters in the path. No route takes
-    /// `OPTIONS`; the path `*` stands for the whole server.
+    /// The route of a request, and the parameters in the path. No route takes `OPTIONS`; the path
+    /// `*` stands for the whole server.
     pub fn find<'a>(
         &'a self,
         method: &Method,

@@ -1,7 +1,6 @@
 //! One request, from its head to its response.
 //!
-//! A request gets its id, route, caller and handler here, and a failure becomes a response. This
-//! layer knows nothing of sockets.
+//! A request gets its id, route, caller and handler here, and a failure becomes a response.
 
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
@@ -178,7 +177,8 @@ impl ApiService {
         }
     }
 
-    /// The response to a failed request: a page if the route is one, or if a browser found no route.
+    /// The response to a failed request: a page if the route is one, or if a browser found no
+    /// route.
     async fn failure(
         &self,
         error: &ApiError,
@@ -201,9 +201,8 @@ impl ApiService {
     }
 }
 
-/// Checks `Host` up to HTTP/1.1; HTTP/2 has `:authority`, which hyper has checked. The server
-/// does not use it, but a proxy in front may read a request without, with two or with an
-/// invalid one otherwise, and HTTP/1.1 wants such a request refused (RFC 9112, section 3.2).
+/// Checks `Host` up to HTTP/1.1 (RFC 9112, section 3.2): a proxy in front may read a request
+/// without, with two or with an invalid one otherwise. Of HTTP/2 hyper has checked `:authority`.
 pub fn check_host(parts: &Parts) -> Result<(), ApiError> {
     let is_valid = match sole(&parts.headers, &HOST).map(HeaderValue::as_bytes) {
         _ if parts.version > Version::HTTP_11 => true,

@@ -1,5 +1,4 @@
-//! What the operator does: accounts and the keys of all accounts, and what the servers of a store
-//! remember together.
+//! What the operator does, and what the servers of a store remember together.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +12,12 @@ use crate::domain::{KeyEntry, NewKey};
 
 /// The name of each public URL that the deployment has had begins with this.
 const PUBLIC_URL: &str = "public-url ";
-/// The public URL of the server that was started last.
 const LAST_PUBLIC_URL: &str = "last-public-url";
 
 /// Which value of a setting a new one replaces. One that is absent is set in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replace<'a> {
     None,
-    /// This one.
     Only(&'a [u8]),
     Any,
 }
@@ -34,19 +31,18 @@ pub trait AdminStore: Send + Sync + 'static {
     /// The names of all accounts and when they were created, oldest first.
     async fn accounts(&self) -> Result<Vec<(String, Timestamp)>>;
 
-    /// The keys of the account with this name, or of all accounts, ordered by account, then by age.
-    /// Fails with [`StoreError::NotFound`] if there is no such account.
+    /// The keys of the account with this name, or of all, by account, then by age. Fails with
+    /// [`StoreError::NotFound`] if there is no such account.
     async fn keys(&self, account: Option<&str>) -> Result<Vec<KeyEntry>>;
 
     /// Creates a key of an existing account; `false` if there is no such account.
     async fn create_key(&self, account: &str, key: &NewKey) -> Result<bool>;
 
-    /// Revokes a key permanently, on every server at once. Revoking again keeps the first time.
-    /// `None` if there is no such key; a session is none.
+    /// Revokes a key, on every server at once. Revoking again keeps the first time. `None` if there
+    /// is no such key; a session is none.
     async fn revoke_key(&self, public_id: &str) -> Result<Option<KeyEntry>>;
 
-    /// Creates this account and this key if there is no account at all, and returns whether it did.
-    /// Of several concurrent calls one succeeds.
+    /// Creates this account and key if there is no account at all, and returns whether it did.
     async fn seed_first_key(&self, account: &str, key: &NewKey) -> Result<bool>;
 
     /// Everything that the servers of this store remember, by name.
@@ -67,8 +63,7 @@ pub trait AdminStore: Send + Sync + 'static {
         Ok(settings.filter_map(|name| name.strip_prefix(PUBLIC_URL).map(str::to_owned)).collect())
     }
 
-    /// What is known of the blob store with the files of this store: `description` from now on, if
-    /// nothing was known or what `replace` says.
+    /// What is known of the blob store: `description`, if nothing was known or what `replace` says.
     async fn blob_store(&self, description: &[u8], replace: Replace<'_>) -> Result<Vec<u8>> {
         self.set("blob-store", description, replace).await
     }
@@ -78,7 +73,6 @@ pub trait AdminStore: Send + Sync + 'static {
         self.set(LAST_PUBLIC_URL, url.as_bytes(), Replace::Any).await.map(drop)
     }
 
-    /// The public URL of the server that was started last.
     async fn last_public_url(&self) -> Result<Option<String>> {
         let url = self.settings().await?.remove(LAST_PUBLIC_URL);
         Ok(url.map(|url| String::from_utf8_lossy(&url).into_owned()))

@@ -1,9 +1,9 @@
 //! Generation jobs in the store.
 //!
-//! No transaction stays open while the provider is called, so a job is created in two steps:
-//! [`JobStore::reserve_job`] takes its name, the provider is called, and
-//! [`JobStore::job_submitted`], [`JobStore::discard_job`] or [`JobStore::job_lost`] records the
-//! result. From then on workers claim the job through [`JobQueue`]. Every method is atomic.
+//! A job is created in two steps, as no transaction stays open while the provider is called:
+//! [`JobStore::reserve_job`] takes its name, and [`JobStore::job_submitted`],
+//! [`JobStore::discard_job`] or [`JobStore::job_lost`] records the result. From then on workers
+//! claim it through [`JobQueue`].
 
 use std::time::Duration;
 
@@ -18,7 +18,6 @@ use crate::domain::{
     ProviderTicket, Release, Reserved, Turn,
 };
 
-/// Submission and status of jobs.
 #[async_trait]
 pub trait JobStore: Send + Sync + 'static {
     /// Takes a name for a job. A repeated request of the same account, with the same name and
@@ -35,16 +34,15 @@ pub trait JobStore: Send + Sync + 'static {
     /// that is not being submitted stays as it is.
     async fn discard_job(&self, job: &JobKey) -> Result<()>;
 
-    /// It is not known whether the provider accepted the job: it has failed for this reason and
-    /// is never submitted again. Fails with [`StoreError::NotFound`] if it is not being submitted.
+    /// It is not known whether the provider accepted the job: it has failed for this reason and is
+    /// never submitted again. Fails with [`StoreError::NotFound`] if it is not being submitted.
     async fn job_lost(&self, job: &JobKey, reason: &str) -> Result<JobRecord>;
 
     /// One job of the caller. It does not exist yet while it is being submitted.
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord>;
 
-    /// The newest `limit` jobs of the caller, at most 100, newest first; those of one time are in
-    /// an order that stays. With `before`, only those that follow the job of this name. Jobs that
-    /// are still being submitted are left out.
+    /// The newest `limit` jobs of the caller, at most 100, newest first, but for those that are
+    /// being submitted. With `before`, only those that follow the job of this name.
     async fn jobs(
         &self,
         caller: &Caller,
@@ -52,13 +50,11 @@ pub trait JobStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<JobRecord>>;
 
-    /// One job by its key, in any state.
     async fn job_by_key(&self, job: &JobKey) -> Result<JobRecord>;
 }
 
 /// Jobs as workers see them. A method that takes a [`Lease`] changes nothing and returns
-/// [`StoreError::LeaseLost`] if the lease expired and the job was claimed again, or if the job
-/// has ended.
+/// [`StoreError::LeaseLost`] if the job was claimed again or has ended.
 #[async_trait]
 pub trait JobQueue: Send + Sync + 'static {
     /// Claims a job of the next account in `turn` that has one which is due and has no running
@@ -67,9 +63,9 @@ pub trait JobQueue: Send + Sync + 'static {
     /// failed, and the next one is claimed.
     async fn claim_job(&self, lease: Duration, turn: &Turn) -> Result<Option<Claim>>;
 
-    /// Fails, for this reason, jobs that have been submitting for longer than `limit`: their
-    /// server died, and nobody knows whether the provider accepted them. The longest first, and
-    /// not more than a thousand. Returns their keys.
+    /// Fails, for this reason, jobs that have been submitting for longer than `limit`: nobody knows
+    /// whether the provider accepted them. The longest first, at most a thousand. Returns their
+    /// keys.
     async fn fail_late_submissions(&self, limit: Duration, reason: &str) -> Result<Vec<JobKey>>;
 
     /// Deletes jobs that ended longer ago than `age`, not more than a thousand. Returns how many.
@@ -88,14 +84,14 @@ pub trait JobQueue: Send + Sync + 'static {
         has_begun: bool,
     ) -> Result<()>;
 
-    /// Gives a job back, due again after `pause`. [`Release::FailedAttempt`] increments its
-    /// failed attempts, [`Release::Shutdown`] keeps them, the others reset them, and with them what
-    /// the job waits for; [`Release::InProgress`] also sets its state.
+    /// Gives a job back, due again after `pause`. [`Release::FailedAttempt`] increments its failed
+    /// attempts, [`Release::Shutdown`] keeps them, the others reset them, and with them what the
+    /// job waits for; [`Release::InProgress`] also sets its state.
     async fn release_job(&self, lease: &Lease, pause: Duration, outcome: Release) -> Result<()>;
 
-    /// Completes a job, in one step and exactly once: creates one prompt of the request's type
-    /// with these images, in the job's vault or in General if that is gone. `request` is that of
-    /// the job, which never changes.
+    /// Completes a job, in one step and exactly once: creates one prompt of the request's type with
+    /// these images, in the job's vault or in General if that is gone. `request` is that of the
+    /// job, which never changes.
     async fn complete_job(
         &self,
         lease: &Lease,
@@ -106,7 +102,6 @@ pub trait JobQueue: Send + Sync + 'static {
     /// Fails a job, with the reason shown to the caller.
     async fn fail_job(&self, lease: &Lease, reason: &str) -> Result<()>;
 
-    /// Waits until a job of an account not in `except` may be due, `at_most` this long. A hint: it
-    /// may return late or early.
+    /// Waits until a job of an account not in `except` may be due, `at_most` this long. A hint.
     async fn job_due(&self, at_most: Duration, except: &[AccountId]);
 }

@@ -1,8 +1,7 @@
 //! The in-memory store: needs no setup and loses everything at exit, unless it has a journal.
 //!
-//! One lock protects all data, and a step that fails is undone, so every method is atomic. Records are
-//! shared snapshots (`Arc`): the lock is not held while a response is written, and a reader never sees
-//! a later change.
+//! One lock protects all data, and a step that fails is undone, so every method is atomic. Records
+//! are shared snapshots (`Arc`): the lock is not held while a response is written.
 
 mod account;
 mod accounts;
@@ -22,13 +21,14 @@ mod vaults;
 #[cfg(feature = "webhooks")]
 mod webhooks;
 
-use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use parking_lot::{Mutex, RwLock};
-use tokio::sync::{Notify, OwnedMutexGuard};
+use parking_lot::RwLock;
+use tokio::sync::Notify;
 
+use self::account::AccountView;
 use self::data::{Data, Step};
 #[cfg(feature = "folder")]
 pub(in crate::store) use self::journal::Undo;
@@ -38,41 +38,38 @@ pub(in crate::store) use self::journal::{Batch, Journal};
 pub(in crate::store) use self::table::Change;
 use super::{Result, Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::{AccountId, Caller};
+use crate::domain::Caller;
+use crate::quota::{Permit, Quota};
 
 /// A [`Store`] in memory. Without a journal its futures are ready at once, except for
-/// [`job_due`](super::JobQueue::job_due), and for steps that take long while the account has another
-/// one.
+/// [`job_due`](super::JobQueue::job_due) and a second long step of an account.
 #[derive(Debug)]
 pub struct MemoryStore {
     data: Arc<RwLock<Data>>,
-    /// Keeps the data beyond the end of the process.
     journal: Option<Box<dyn Journal>>,
     jobs_changed: Notify,
-    /// Acquired before the lock for a step that takes long.
-    long_steps: Mutex<HashMap<AccountId, Arc<tokio::sync::Mutex<()>>>>,
+    /// With a large vault a step takes 100 ms, during which nobody else has the lock: one per
+    /// account.
+    long_steps: Quota,
 }
 
 impl MemoryStore {
     /// An empty store that takes its times from `clock`.
     pub fn new(clock: Clock) -> Self {
         let data = Arc::new(RwLock::new(Data::new(clock)));
-        Self { data, journal: None, jobs_changed: Notify::new(), long_steps: Mutex::default() }
+        let long_steps = Quota::new("long_steps", "the steps that take long", usize::MAX, 1);
+        Self { data, journal: None, jobs_changed: Notify::new(), long_steps }
     }
 
-    /// The same with another limit of the vaults of an account.
     #[must_use]
     pub fn with_vaults_max(self, vaults_max: usize) -> Self {
         self.data.write().vaults_max = vaults_max;
         self
     }
 
-    /// Waits until the account has no other step that takes long. With a large vault it takes
-    /// 100 ms, during which nobody else has the lock.
-    async fn long_step(&self, caller: &Caller) -> Result<OwnedMutexGuard<()>> {
-        self.look(|data| data.check(caller)).await?;
-        let turn = self.long_steps.lock().entry(caller.account).or_default().clone();
-        Ok(turn.lock_owned().await)
+    async fn long_step(&self, caller: &Caller) -> Result<Permit> {
+        let permit = self.long_steps.acquire(caller.account, 1, Duration::MAX).await;
+        permit.map_err(StoreError::Busy)
     }
 
     /// Runs a step. It is undone if it fails or panics, and if the journal cannot make it durable.
@@ -108,26 +105,29 @@ impl MemoryStore {
         }
     }
 
-    /// Checks the caller's key, and runs a step that changes nothing.
     async fn read<T: Send>(
         &self,
         caller: &Caller,
-        step: impl Fn(&Data) -> Result<T> + Send + Sync,
+        step: impl Fn(&AccountView<&Data>) -> Result<T> + Send + Sync,
     ) -> Result<T> {
-        self.look(|data| data.check(caller).and_then(|()| step(data))).await
+        self.look(|data| data.check(caller).and_then(|()| step(&data.of(caller.account)))).await
     }
 
     /// Checks the caller's key, and runs a step.
     async fn write<T: Send>(
         &self,
         caller: &Caller,
-        step: impl FnOnce(&mut Data) -> Result<T> + Send,
+        step: impl FnOnce(&mut AccountView<&mut Data>) -> Result<T> + Send,
     ) -> Result<T> {
-        self.step(|data| data.check(caller).and_then(|()| step(data))).await
+        self.step(|data| {
+            data.check(caller)?;
+            step(&mut data.of_mut(caller.account))
+        })
+        .await
     }
 
-    /// For the changes of a step, and for all steps before it: what a caller has seen of them must not
-    /// be lost either.
+    /// For the changes of a step, and all steps before it: what a caller has seen must not be lost
+    /// either.
     fn ack(&self, step: u64, changes: Vec<table::Change>) -> Ack {
         let journal = self.journal.as_ref()?;
         if changes.is_empty() && step <= journal.last_durable() {

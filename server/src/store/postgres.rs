@@ -1,41 +1,35 @@
 //! The PostgreSQL store: durable, and shared by any number of servers.
 //!
-//! A method is one statement where possible, that is, one round trip. A transaction of several
-//! statements is sent at once, and so is one round trip too: see [`send`].
+//! A method is one round trip where possible: one statement, or a transaction that is sent at once.
 //!
 //! # Accounts
-//! Each statement of a caller has the account as `$1` and the key as `$2`. It checks that the key
-//! is the account's and not revoked, so that a revoked key is refused by every server at once. It
-//! names each table of account data (`vault`, `prompt`, `vault_prompt`, `job`, `webhooks`, `webhook_delivery`) with
-//! `account_id = $1`, so that where these tables are spread over nodes by `account_id`, it goes to
-//! one node. `account`, `api_key`, `session`, `sign_in_code`, `setting` and `vault_directory` are
-//! small and global: every node has them, or one node has. There are no functions or triggers, and
-//! no volatile function is called where rows are updated.
+//! Each statement of a caller has the account as `$1` and the key as `$2`, and checks that the key
+//! is the account's and not revoked, so that every server refuses a revoked key at once. It names
+//! each table of account data (`vault`, `prompt`, `vault_prompt`, `job`, `webhooks`,
+//! `webhook_delivery`) with `account_id = $1`, so that it goes to one node where these tables are
+//! distributed. The other tables are small and global. No function, no trigger, and no volatile
+//! function where rows are updated.
 //!
 //! Where two concurrent statements conflict, one of them violates a constraint, and is sent again.
 //!
 //! # Locks
-//! Row locks are taken in one order, to avoid deadlocks: vaults by id, then prompts by
-//! id, then memberships. A foreign key check would lock its row too late, so a statement
-//! that adds a prompt to a vault locks both explicitly before. What adds one of a limited number
-//! locks the account first.
+//! Row locks are taken in one order, to avoid deadlocks: vaults by id, then prompts by id, then
+//! memberships. A foreign key check would lock its row too late, so a statement that adds a prompt
+//! to a vault locks both before. What adds one of a limited number locks the account first.
 //!
-//! Whoever adds memberships to a vault or removes them changes the vault's `prompt_count` in the
-//! same statement, under a lock on the vault.
+//! Memberships and the vault's `prompt_count` change in one statement, under a lock on the vault.
 //!
 //! # CTEs that lock
-//! - PostgreSQL evaluates a `SELECT` in a CTE only as far as another part of the query
-//!   reads it, and not before it is read. `SELECT … FOR UPDATE` in a CTE that nothing
-//!   references locks nothing. A CTE whose locks must be taken first is therefore read by
-//!   the next one, for instance with `WHERE (SELECT count(*) FROM target) >= 0`.
-//! - `INSERT`, `UPDATE` and `DELETE` in a CTE always run to completion, but no other part
-//!   of the query sees their changes in the tables, only their `RETURNING` rows.
-//! - The isolation level is READ COMMITTED: after waiting for a lock, a statement sees the
-//!   latest version of the row it locked, and its original snapshot of everything else. A
-//!   statement that must see more is sent after the one that locks, in one transaction.
+//! - PostgreSQL evaluates a `SELECT` in a CTE only as far as another part of the query reads it:
+//!   `FOR UPDATE` in a CTE that nothing references locks nothing. A CTE whose locks must be taken
+//!   first is therefore read by the next one, as with `WHERE (SELECT count(*) FROM target) >= 0`.
+//! - `INSERT`, `UPDATE` and `DELETE` in a CTE always run to completion, but no other part of the
+//!   query sees their changes in the tables, only their `RETURNING` rows.
+//! - The isolation level is READ COMMITTED: after waiting for a lock, a statement sees the latest
+//!   version of the row it locked, and its original snapshot of everything else. A statement that
+//!   must see more is sent after the one that locks, in one transaction.
 //!
-//! Each module below holds the SQL of one resource in a table `statements!`, beside the methods that
-//! use it; `send` sends statements, and `connect` has the connections.
+//! Each module below holds the SQL of one resource in a table `statements!`, beside its methods.
 
 #[macro_use]
 mod statement;
@@ -74,7 +68,6 @@ mod vaults;
 mod webhooks;
 
 use std::error::Error as _;
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -89,13 +82,12 @@ use self::send::{By, PING};
 pub use self::url::DatabaseUrl;
 use super::{Gauge, Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::{Caller, NewPrompt, PromptPage, PromptQuery, SharedPrompt};
+use crate::domain::{Caller, NewPrompt, PromptPage, PromptQuery, SharedPrompt, debug_only};
 use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
 use crate::quota::Quota;
 
 const ENCODING: &str = "SHOW server_encoding";
 
-/// A [`Store`] in PostgreSQL.
 #[derive(Clone)]
 pub struct PostgresStore {
     db: Arc<Db>,
@@ -106,9 +98,8 @@ pub struct PostgresStore {
     small_vaults: listing::SmallVaults,
     /// Wakes the workers of this server.
     jobs_changed: Arc<Notify>,
-    /// The same for those that deliver events.
+    /// Wakes those that deliver events.
     deliveries_changed: Arc<Notify>,
-    /// How many vaults an account may have.
     vaults_max: i64,
 }
 
@@ -147,9 +138,6 @@ impl ConnectError {
 
 impl PostgresStore {
     /// Opens the database and brings its schema up to date if `migration` says so.
-    ///
-    /// # Errors
-    /// If it cannot be reached or has another schema than this program knows.
     pub async fn open(
         url: &DatabaseUrl,
         migration: Migration,
@@ -160,8 +148,7 @@ impl PostgresStore {
         let checked = distribute::check_jit(&connector.connect().await?.client).await;
         checked.map_err(MigrateError::from)?;
         let db = Arc::new(Db::new(&connector, clock)?);
-        // Both kinds of connection: where many servers share few connections, none starts that
-        // would have none.
+        // Both kinds of connection: no server starts that would have none of one.
         if !db.has_same_clock().await? {
             tracing::warn!(
                 "the clock of this server is not the database's: generations of a server that ended \
@@ -189,18 +176,12 @@ impl PostgresStore {
     }
 
     /// Brings the schema of a database up to date and returns the names of what was applied.
-    ///
-    /// # Errors
-    /// As for [`PostgresStore::open`].
     pub async fn migrate(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
         migrate_with(&Connector::new(url), Migration::Auto).await
     }
 
-    /// Distributes the tables of an up-to-date schema over the nodes of a Citus cluster, and returns
-    /// the names of those that were not distributed before.
-    ///
-    /// # Errors
-    /// As for [`PostgresStore::open`], and if the database has no extension `citus`.
+    /// Distributes the tables of an up-to-date schema over the nodes of a Citus cluster, and
+    /// returns the names of those that were not distributed before.
     pub async fn distribute(url: &DatabaseUrl) -> Result<Vec<&'static str>, ConnectError> {
         let mut client = Connector::new(url).connect_and_check().await?;
         Ok(distribute::run(&mut client.client).await?)
@@ -227,11 +208,7 @@ impl Store for PostgresStore {
     }
 }
 
-impl fmt::Debug for PostgresStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PostgresStore").finish_non_exhaustive()
-    }
-}
+debug_only! { PostgresStore {} }
 
 /// On a connection of its own, since a migration changes session settings.
 async fn migrate_with(

@@ -16,8 +16,7 @@ use crate::limits::SEARCH_CHUNK;
 
 #[async_trait]
 pub trait PromptStore: Send + Sync + 'static {
-    /// Creates a prompt with its pictures and, if `new.vault` is set, adds it to that vault, or fails
-    /// with [`StoreError::UnknownVault`].
+    /// Creates a prompt, in `new.vault` if it is set, or fails with [`StoreError::UnknownVault`].
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt>;
 
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt>;
@@ -26,16 +25,15 @@ pub trait PromptStore: Send + Sync + 'static {
     async fn prompt_inputs(&self, caller: &Caller, id: PromptId) -> Result<PromptInputs>;
 
     /// One page of prompts, newest (greatest id) first, or [`StoreError::UnknownVault`]. In a
-    /// database the cost depends on the page size, not on the size of the account. Following `after`
-    /// from page to page returns each prompt that exists throughout exactly once, whatever is created
-    /// or deleted meanwhile.
+    /// database the cost depends on the page size only. Following `after` returns each prompt that
+    /// exists throughout exactly once, whatever is created or deleted meanwhile.
     async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage>;
 
-    /// Sets the fields that `patch` names; an empty patch changes nothing. Otherwise
-    /// `updated_at` increases, by at least a microsecond even if the clock stands still.
-    /// `patch.vault` adds the prompt to that vault as [`PromptStore::save_prompt`] does. Fails with
-    /// [`StoreError::UnknownVault`], then [`StoreError::ModelRequired`] if the patch changes the type
-    /// to image or video and neither patch nor prompt names a model, then
+    /// Sets the fields that `patch` names; an empty patch changes nothing. Otherwise `updated_at`
+    /// increases, by at least a microsecond even if the clock stands still. `patch.vault` adds the
+    /// prompt to that vault as [`PromptStore::save_prompt`] does. Fails with
+    /// [`StoreError::UnknownVault`], then [`StoreError::ModelRequired`] if the patch changes the
+    /// type to image or video and neither patch nor prompt names a model, then
     /// [`StoreError::TooManyImages`] if the patch adds a picture to `limits::PROMPT_IMAGES_MAX`.
     async fn update_prompt(
         &self,
@@ -44,12 +42,10 @@ pub trait PromptStore: Send + Sync + 'static {
         patch: PromptPatch,
     ) -> Result<SharedPrompt>;
 
-    /// Deletes a prompt and all its memberships.
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()>;
 
-    /// Adds a prompt to one more vault. If it is in the vault already, its membership and
-    /// position stay as they are. Fails with [`StoreError::UnknownVault`] if only the vault does not
-    /// exist.
+    /// Adds a prompt to one more vault, or fails with [`StoreError::UnknownVault`] if only that
+    /// does not exist. A membership that exists stays as it is.
     async fn save_prompt(
         &self,
         caller: &Caller,
@@ -58,7 +54,6 @@ pub trait PromptStore: Send + Sync + 'static {
     ) -> Result<SharedPrompt>;
 }
 
-/// Where a search looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Place {
     #[default]
@@ -69,7 +64,6 @@ pub enum Place {
     NoVault,
 }
 
-/// What a search reads of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptTexts {
     pub id: PromptId,
@@ -81,7 +75,6 @@ pub struct PromptTexts {
 /// Prompts in listing order, as a search reads them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextChunk {
-    /// Those in the place of the search.
     pub texts: Vec<PromptTexts>,
     /// How many prompts were read for them.
     pub read: usize,
@@ -92,9 +85,8 @@ pub struct TextChunk {
 /// What searches read, and what the dashboard counts.
 #[async_trait]
 pub trait SearchStore: Send + Sync + 'static {
-    /// The texts of the next prompts after `after` in listing order, of this type: those in the vault,
-    /// or in no vault, or all. It reads at most [`SEARCH_CHUNK`] prompts, and fewer if they are large.
-    /// Fails with [`StoreError::UnknownVault`].
+    /// The texts of the next prompts of this type after `after` in listing order: at most
+    /// [`SEARCH_CHUNK`], and fewer if they are large. Fails with [`StoreError::UnknownVault`].
     async fn prompt_texts(
         &self,
         caller: &Caller,
@@ -111,8 +103,8 @@ pub trait SearchStore: Send + Sync + 'static {
         most: usize,
     ) -> Result<usize>;
 
-    /// The memberships of these prompts in a vault, ascending. Prompts that are not in it are left
-    /// out, all of them if the vault is not the caller's.
+    /// The memberships of these prompts in a vault, ascending; none if the vault is not the
+    /// caller's.
     async fn memberships_of(
         &self,
         caller: &Caller,

@@ -1,7 +1,5 @@
-//! The time that a request may still wait for its store, over all the steps it takes there.
-//!
-//! The time that a request spends elsewhere, such as in waiting for its body or for the provider,
-//! does not count.
+//! The time that a request may still wait for its store, over all steps there. Waiting for its body
+//! or for the provider does not count.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -12,7 +10,6 @@ tokio::task_local! {
     static LEFT: Cell<Duration>;
 }
 
-/// Runs a request.
 pub(crate) async fn of_request<T>(request: impl Future<Output = T>) -> T {
     LEFT.scope(Cell::new(REQUEST_DATABASE_TIMEOUT), request).await
 }

@@ -17,15 +17,15 @@ pub trait VaultStore: Send + Sync + 'static {
     /// At most so many vaults of the account, the latest ids first. It reads no others.
     async fn newest_vaults(&self, caller: &Caller, limit: usize) -> Result<Vec<VaultRecord>>;
 
-    /// Creates a vault with a slug that no other vault of the account has (see `domain::slug`), or
-    /// fails with [`StoreError::TooManyVaults`].
+    /// Creates a vault with a free slug (see `domain::slug`), or fails with
+    /// [`StoreError::TooManyVaults`].
     async fn create_vault(&self, caller: &Caller, new: NewVault) -> Result<VaultRecord>;
 
     async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord>;
 
     /// Sets the fields that `patch` names; an empty patch changes nothing. Otherwise `updated_at`
-    /// increases. A different name brings a new slug; the same name keeps the slug. Fails with
-    /// [`StoreError::SystemVaultRename`] if a system vault would get another name.
+    /// increases. A different name brings a new slug, and [`StoreError::SystemVaultRename`] for a
+    /// system vault.
     async fn update_vault(
         &self,
         caller: &Caller,
@@ -33,16 +33,15 @@ pub trait VaultStore: Send + Sync + 'static {
         patch: VaultPatch,
     ) -> Result<VaultRecord>;
 
-    /// Deletes a vault and its memberships; the prompts stay. Fails with
-    /// [`StoreError::SystemVaultDelete`] for a system vault.
+    /// Deletes a vault but not its prompts, or fails with [`StoreError::SystemVaultDelete`].
     async fn delete_vault(&self, caller: &Caller, id: VaultId) -> Result<()>;
 
     /// Copies a public or unlisted vault of any account into the caller's account: name,
-    /// description, cover, and every prompt as a new record, with its images and in the
-    /// order of addition. The copy is private, not a system vault, and has no pins. It is
-    /// a snapshot of the source at one instant. Fails with [`StoreError::ForkOfPrivateVault`] for the
-    /// caller's own private vault, and with [`StoreError::TooManyVaults`],
-    /// [`StoreError::TooManyPrompts`] or [`StoreError::TooLarge`].
+    /// description, cover, and every prompt as a new record, with its images and in the order of
+    /// addition. The copy is private, not a system vault, and has no pins. It is a snapshot of the
+    /// source at one instant. Fails with [`StoreError::ForkOfPrivateVault`] for the caller's own
+    /// private vault, and with [`StoreError::TooManyVaults`], [`StoreError::TooManyPrompts`] or
+    /// [`StoreError::TooLarge`].
     async fn fork_vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord>;
 }
 
@@ -56,7 +55,6 @@ pub struct Contents {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moved {
     pub prompt: PromptId,
-    /// The new one.
     pub membership: VaultPromptId,
 }
 
@@ -67,10 +65,9 @@ pub trait MembershipStore: Send + Sync + 'static {
     /// as it is when it is read, and may be left out if it was deleted by then.
     async fn contents(&self, caller: &Caller, vault: VaultId) -> Result<Contents>;
 
-    /// Adds prompts in the order given, so that the last one ends up on top. Prompts that
-    /// are in the vault already keep their position; a repeated id counts once. Returns how many were
-    /// not in the vault before, and how many prompts it has now. Fails with
-    /// [`StoreError::UnknownPrompts`] if an id is not that of a prompt of the caller.
+    /// Adds prompts in the order given, so that the last one ends up on top. Prompts that are in
+    /// the vault already keep their position; a repeated id counts once. Returns how many were
+    /// added, and how many the vault has now. Fails with [`StoreError::UnknownPrompts`].
     async fn add_prompts(
         &self,
         caller: &Caller,
@@ -78,13 +75,12 @@ pub trait MembershipStore: Send + Sync + 'static {
         prompts: &[PromptId],
     ) -> Result<(usize, u64)>;
 
-    /// Removes one membership; the prompt stays.
     async fn remove_membership(&self, caller: &Caller, at: Membership) -> Result<()>;
 
-    /// Replaces one membership by a new, unpinned one in the vault `to`, on top of the unpinned prompts
-    /// there. If that vault has the prompt already, that membership is replaced too; it may be the
-    /// source itself. Of two concurrent moves of one membership exactly one succeeds. Fails with
-    /// [`StoreError::UnknownTargetVault`] if only `to` does not exist.
+    /// Replaces one membership by a new, unpinned one in the vault `to`, on top of the unpinned
+    /// prompts there. If that vault has the prompt already, that membership is replaced too; it may
+    /// be the source itself. Of two concurrent moves of one membership exactly one succeeds. Fails
+    /// with [`StoreError::UnknownTargetVault`] if only `to` does not exist.
     async fn move_membership(&self, caller: &Caller, at: Membership, to: VaultId) -> Result<Moved>;
 
     /// Pins or unpins one membership. Pinning a pinned one keeps its position.

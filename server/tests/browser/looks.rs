@@ -1,7 +1,7 @@
 //! How the pages look, and whether everyone can use them.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use data_encoding::BASE64;
 use futures::future::join_all;
@@ -75,20 +75,20 @@ async fn check(browser: &mut Browser, name: &str, page: &str, axe: &str) {
             assert_eq!(browser.execute(AUDIT).await, json!([]), "{name}: {scheme}, {width}");
         }
         if std::env::var(SCREENSHOTS).is_ok_and(|value| value == "1") {
-            screenshot(browser, &format!("{name}-{scheme}-{width}")).await;
+            let file = target().join(format!("screenshots/{name}-{scheme}-{width}.png"));
+            screenshot(browser, &file).await;
         }
     }
     emulate("clearDeviceMetricsOverride", json!({})).await;
 }
 
 /// Makes a picture of the whole page.
-async fn screenshot(browser: &Browser, name: &str) {
+pub(crate) async fn screenshot(browser: &Browser, file: &Path) {
     let whole = json!({ "captureBeyondViewport": true });
     let picture = browser.devtools("Page.captureScreenshot", whole).await;
     let bytes = BASE64.decode(picture["data"].as_str().unwrap().as_bytes()).unwrap();
-    let folder = target().join("screenshots");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join(format!("{name}.png")), bytes).unwrap();
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, bytes).unwrap();
 }
 
 /// Elements that reach beyond the right edge of the window.

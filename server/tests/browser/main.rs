@@ -15,6 +15,7 @@ mod chromium;
 mod site;
 
 mod access;
+mod documents;
 mod looks;
 mod pages;
 mod pictures;

@@ -1,23 +1,24 @@
 //! One download with its attempts: the one implementation below memory, files and streams.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, IF_RANGE, RANGE, USER_AGENT};
 use http::response::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
-use tokio::time::error::Elapsed;
-use tokio::time::{Instant, sleep};
 use url::Url;
 
 use super::range::{Part, Validator, content_range};
-use super::{DownloadAsset, DownloadProgress};
-use crate::error::Error;
+use super::{AssetToDownload, DownloadProgress};
+use crate::call::Context;
+use crate::error::{Error, Route};
 use crate::send::evidence::is_absent;
 use crate::send::incoming::{Incoming, check_asset, is_web};
 use crate::send::reply::{encoded, repeats_query};
-use crate::send::request::Route;
 use crate::send::retry::Attempts;
 use crate::send::timeout::{Running, until};
 use crate::send::trace::Span;
+use crate::time::{Elapsed, Instant, sleep};
 use crate::transport::{Body, Failure};
 
 /// What is next of an asset.
@@ -28,7 +29,9 @@ pub(super) enum Piece {
 }
 
 pub(super) struct Fetch<'a> {
-    settings: DownloadAsset<'a>,
+    settings: AssetToDownload<'a>,
+    context: Context,
+    timeout: Duration,
     url: Url,
     span: Span,
     end: Option<Instant>,
@@ -56,8 +59,9 @@ struct Short(u64);
 
 impl<'a> Fetch<'a> {
     /// Starts the time limit.
-    pub(super) fn new(settings: DownloadAsset<'a>) -> Result<Self, Error> {
-        let (span, context) = (Span::asset(), &settings.context);
+    pub(super) fn new(settings: AssetToDownload<'a>, mut context: Context) -> Result<Self, Error> {
+        let span = Span::asset();
+        let timeout = context.options.take_timeout().unwrap_or(Duration::MAX);
         let invalid = || Error::input("the URL of the asset is not an absolute http or https URL");
         let url = Url::parse(settings.url.as_str()).ok().filter(is_web).ok_or_else(invalid);
         let url = url.and_then(|url| context.options.check().map(|()| url));
@@ -66,7 +70,7 @@ impl<'a> Fetch<'a> {
         Ok(Self {
             url,
             span,
-            end: Instant::now().checked_add(settings.timeout),
+            end: Instant::now().checked_add(timeout),
             attempts: Attempts::of_file(context.options.policy(config), &config.budget),
             requests: 0,
             can_restart: true,
@@ -77,6 +81,8 @@ impl<'a> Fetch<'a> {
             incoming: None,
             cause: None,
             settings,
+            timeout,
+            context,
         })
     }
 
@@ -87,6 +93,7 @@ impl<'a> Fetch<'a> {
     }
 
     /// Does this within the time limit of the download.
+    #[cfg(not(target_arch = "wasm32"))]
     pub(super) async fn in_time<T>(
         &mut self,
         work: impl Future<Output = Result<T, Error>>,
@@ -96,8 +103,7 @@ impl<'a> Fetch<'a> {
     }
 
     fn settled<T>(&self, outcome: Result<Result<T, Error>, Elapsed>) -> Result<T, Error> {
-        let DownloadAsset { url, timeout, .. } = &self.settings;
-        let late = |_| Err(Error::call_timed_out(url.as_str(), *timeout));
+        let late = |_| Err(Error::call_timed_out(self.settings.url.as_str(), self.timeout));
         let outcome = outcome.unwrap_or_else(late);
         let outcome = outcome.map_err(|error| error.of_call(self.attempts.history, None));
         outcome.inspect_err(|error| self.span.failed(error))
@@ -142,7 +148,7 @@ impl<'a> Fetch<'a> {
         let failure = error.attempt_failure().filter(|_| is_possible);
         let retry_after = error.retry_after_header();
         let may_be_early = is_absent(&error) && retry_after.is_none();
-        let delay = if may_be_early && self.settings.context.client.0.has_new_output() {
+        let delay = if may_be_early && self.context.client.0.has_new_output() {
             self.attempts.uncounted()
         } else {
             failure.and_then(|failure| self.attempts.next(failure, retry_after, self.end))
@@ -160,7 +166,7 @@ impl<'a> Fetch<'a> {
         if self.validator.is_none() {
             self.restart();
         }
-        let context = &self.settings.context;
+        let context = &self.context;
         let running = Running::new(context.options.file_limits(&context.client.0), None);
         loop {
             let incoming = self.request(running).await?;
@@ -197,7 +203,7 @@ impl<'a> Fetch<'a> {
     /// Sends the request and receives the head of the response. Redirects are followed, since there
     /// is no key that they could leak.
     async fn request(&mut self, running: Running) -> Result<Incoming, Error> {
-        let (route, context) = (Route::new(Method::GET, Route::ASSET), &self.settings.context);
+        let (route, context) = (Route::new(Method::GET, Route::ASSET), &self.context);
         let (client, mut headers) = (&context.client.0, HeaderMap::new());
         headers.insert(USER_AGENT, client.user_agent.clone());
         context.options.add_headers(&mut headers);

@@ -1,14 +1,14 @@
 //! A download as a stream of its bytes.
 
 use std::future::poll_fn;
-use std::task::{Context, Poll, ready};
+use std::task::{Context as TaskContext, Poll, ready};
 
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 
-use super::DownloadAsset;
+use super::AssetToDownload;
 use super::fetch::{Fetch, Piece};
-use crate::call::in_runtime;
+use crate::call::{Context, in_runtime};
 use crate::error::Error;
 use crate::macros::{debug, stream};
 
@@ -43,10 +43,10 @@ pub struct AssetStream {
 }
 
 impl AssetStream {
-    pub(super) fn new(download: DownloadAsset<'static>) -> Self {
-        let received = download.first;
+    pub(super) fn new(asset: AssetToDownload<'static>, context: Context) -> Self {
+        let received = asset.first;
         let step = async move {
-            let mut fetch = Box::new(Fetch::new(download)?);
+            let mut fetch = Box::new(Fetch::new(asset, context)?);
             fetch.can_restart = false;
             next(fetch).await
         };
@@ -76,7 +76,7 @@ impl AssetStream {
         self.received
     }
 
-    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Error>>> {
+    fn poll_bytes(&mut self, cx: &mut TaskContext<'_>) -> Poll<Option<Result<Bytes, Error>>> {
         loop {
             match ready!(self.poll_piece(cx)) {
                 Ok(Some(Piece::Bytes(bytes))) => return Poll::Ready(Some(Ok(bytes))),
@@ -87,7 +87,7 @@ impl AssetStream {
         }
     }
 
-    fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Piece>, Error>> {
+    fn poll_piece(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<Option<Piece>, Error>> {
         let Some(step) = &mut self.step else { return Poll::Ready(Ok(None)) };
         let outcome = ready!(step.as_mut().poll(cx));
         self.step = None;
@@ -109,6 +109,6 @@ async fn next(
     Ok(fetch.next().await?.map(|piece| (fetch, piece)))
 }
 
-stream!(AssetStream -> Bytes, poll_bytes);
+stream!([] AssetStream => Bytes, Error, poll_bytes);
 
 debug!(AssetStream, |it| content_type = it.content_type, size = it.size, received = it.received);

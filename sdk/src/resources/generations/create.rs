@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::status_request;
-use super::wait::Wait;
-use crate::call::{Call, Context};
+use super::wait::{Wait, Waiting};
+use crate::call::{Call, Endpoint, Prepared};
 use crate::error::Error;
-use crate::macros::{body, optional, sendable, url_list};
+use crate::macros::{body, optional};
 use crate::model::{
     AssetUrl, ExtraFields, GenerationJob, GenerationType, JobId, OutputHint, Timestamp, VaultId,
 };
@@ -20,9 +20,10 @@ use crate::send::evidence::Evidence;
 use crate::send::reply::Reply;
 use crate::send::request::Request;
 
+/// A generation to queue.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct NewGeneration {
+pub struct NewGeneration {
     pub(super) model_id: String,
     pub(super) prompt: String,
     pub(super) client_job_id: JobId,
@@ -31,7 +32,8 @@ pub(super) struct NewGeneration {
 }
 
 body! {
-    Optional {
+    /// Fields that may be absent.
+    pub(crate) Optional {
         generation_type: GenerationType,
         negative_prompt: String,
         image_input: AssetUrl,
@@ -46,16 +48,16 @@ body! {
 }
 
 /// Fields of the generation; [`limits`](crate::limits) has the limits of each.
-impl CreateGeneration {
+impl Call<GenerationJob, NewGeneration> {
     /// The id of the job: the one that was set, or a UUID. Store it before the call is sent, and the
     /// job can be found after a crash.
     pub const fn job_id(&self) -> &JobId {
-        &self.body.client_job_id
+        &self.builder.client_job_id
     }
 
     /// Your own id for the job. Letters, digits, `-` and `_` are accepted by every service.
     pub fn client_job_id(mut self, id: impl Into<JobId>) -> Self {
-        self.body.client_job_id = id.into();
+        self.builder.client_job_id = id.into();
         self
     }
 
@@ -66,43 +68,52 @@ impl CreateGeneration {
 
     optional! {
         /// The type of the output; an image by default.
-        generation_type, set_generation_type => body.optional.generation_type: GenerationType;
+        generation_type, set_generation_type => builder.optional.generation_type: GenerationType;
         /// What the output must not show. Models without negative prompts ignore it.
-        negative_prompt, set_negative_prompt => body.optional.negative_prompt: String;
+        negative_prompt, set_negative_prompt => builder.optional.negative_prompt: String;
         /// The image to start from: a public URL, or that of an upload.
-        image_input, set_image_input => body.optional.image_input: AssetUrl;
+        image_input, set_image_input => builder.optional.image_input: AssetUrl;
         /// The aspect ratio, such as `16:9`; `1:1` by default.
-        aspect_ratio, set_aspect_ratio => body.optional.aspect_ratio: String;
+        aspect_ratio, set_aspect_ratio => builder.optional.aspect_ratio: String;
         /// All parameters of the model, as a JSON object, in place of those set before. Sending
         /// anything but an object fails with [`Error::is_input`].
-        parameters, set_parameters => body.optional.parameters: Value;
+        parameters, set_parameters => builder.optional.parameters: Value;
         /// The vault that takes the output; General by default.
-        vault, set_vault => body.optional.vault_id: VaultId;
+        vault, set_vault => builder.optional.vault_id: VaultId;
         /// The endpoint of an editing model, which then edits
         /// [`image_input`](Self::image_input).
-        image_edit_endpoint, set_image_edit_endpoint => body.optional.image_edit_endpoint_id: String;
+        image_edit_endpoint, set_image_edit_endpoint => builder.optional.image_edit_endpoint_id: String;
     }
 
     /// The number of outputs; one by default.
     pub const fn batch_count(mut self, outputs: u32) -> Self {
-        self.body.optional.batch_count = Some(outputs);
+        self.builder.optional.batch_count = Some(outputs);
         self
     }
 
-    url_list! {
-        /// Images to start from.
-        image_inputs => body.optional.image_inputs
+    /// Images to start from.
+    pub fn image_inputs<I>(mut self, urls: I) -> Self
+    where
+        I: IntoIterator<Item: Into<AssetUrl>>,
+    {
+        self.builder.optional.image_inputs = Some(urls.into_iter().map(Into::into).collect());
+        self
     }
 
-    url_list! {
-        /// Reference images.
-        reference_image_urls => body.optional.reference_image_urls
+    /// Reference images.
+    pub fn reference_image_urls<I>(mut self, urls: I) -> Self
+    where
+        I: IntoIterator<Item: Into<AssetUrl>>,
+    {
+        self.builder.optional.reference_image_urls =
+            Some(urls.into_iter().map(Into::into).collect());
+        self
     }
 
     /// One parameter of the model, beside those set before.
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         let parameters =
-            self.body.optional.parameters.get_or_insert_with(|| Value::Object(Map::new()));
+            self.builder.optional.parameters.get_or_insert_with(|| Value::Object(Map::new()));
         // Sending reports anything but an object.
         if let Value::Object(members) = parameters {
             members.insert(name.into(), value.into());
@@ -112,36 +123,36 @@ impl CreateGeneration {
 
     /// Queues the generation, waits until it has ended, and returns its output; see [`Wait`].
     pub fn and_wait(self) -> Wait<'static> {
-        Wait::new(self.context.clone(), self.job_id().into(), Some(self.into_call()))
-    }
-
-    /// What is sent.
-    #[cfg(feature = "durable")]
-    pub(crate) fn body(&self) -> &impl Serialize {
-        &self.body
+        let mut context = self.context.clone();
+        // That of the request.
+        context.options.set().timeout = None;
+        let job = self.job_id().into();
+        Call::of(context, Waiting::new(job, Some(self.prepared())))
     }
 
     /// Whether the service has the job, since about this time: asks for its status.
     #[cfg(feature = "durable")]
     pub(crate) fn find(self, sent_at: Timestamp) -> Call<Evidence<GenerationJob>> {
-        let (id, hint) = (self.body.client_job_id.clone(), self.body.output_hint(sent_at));
-        Call::new(self.context, status_request(&id), move |reply| {
+        let Self { context, builder, .. } = self;
+        let (id, hint) = (builder.client_job_id.clone(), builder.output_hint(sent_at));
+        Call::new(context, status_request(&id), move |reply| {
             reply.job_evidence()?.map(|()| job(reply, &id, hint.clone()))
         })
     }
+}
 
-    fn into_call(self) -> Call<GenerationJob> {
-        let Self { context, body } = self;
-        let invalid = !matches!(body.optional.parameters, None | Some(Value::Object(_)));
+impl Endpoint<GenerationJob> for NewGeneration {
+    fn prepare(self) -> Prepared<GenerationJob> {
+        let invalid = !matches!(self.optional.parameters, None | Some(Value::Object(_)));
         let problem = "the parameters of a generation are not a JSON object";
-        let id = body.client_job_id.clone();
+        let id = self.client_job_id.clone();
         let request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS)
-            .json(&body)
+            .json(&self)
             .job(id.clone())
             .status(status_request(&id))
             .invalid_if(invalid.then(|| problem.to_owned()));
-        let hint = body.output_hint(Timestamp::now());
-        Call::new(context, request, move |reply| job(reply, &id, hint.clone()))
+        let hint = self.output_hint(Timestamp::now());
+        Prepared::new(request, move |reply| job(reply, &id, hint.clone()))
     }
 }
 
@@ -202,8 +213,6 @@ fn queued_between(reply: &Reply) -> Option<(Timestamp, Timestamp)> {
 /// Queues a generation: `POST /generations`; returned by
 /// [`Generations::create`](super::Generations::create).
 ///
-/// Nothing is sent until the call is awaited.
-///
 /// # Retries
 ///
 /// A job costs money, so the request is sent a second time only if the first was certainly not
@@ -211,16 +220,9 @@ fn queued_between(reply: &Reply) -> Option<(Timestamp, Timestamp)> {
 /// except 408 with `Retry-After`. After any other failure but a refusal (4xx except 408), the call asks
 /// for the status of the job, for as long as it waits for a response: the shortest of
 /// [`idle_timeout`](crate::ClientBuilder::idle_timeout),
-/// [`request_timeout`](crate::ClientBuilder::request_timeout) and [`timeout`](Self::timeout). It
+/// [`request_timeout`](crate::ClientBuilder::request_timeout) and [`timeout`](Call::timeout). It
 /// succeeds if the status has a known state or the id of the job. A 404 does not prove that the service
 /// has no job, so otherwise it fails with [`Error::is_outcome_unknown`], and [`Error::job_id`] names the
-/// job. With [`idempotent`](Self::idempotent) the request is sent again after such a failure too: say so
+/// job. With [`idempotent`](Call::idempotent) the request is sent again after such a failure too: say so
 /// only of a service that queues one job for each id.
-#[derive(Debug, Clone)]
-#[must_use = "a call is sent only when it is awaited, or by `send`"]
-pub struct CreateGeneration {
-    pub(super) context: Context,
-    pub(super) body: NewGeneration,
-}
-
-sendable!(CreateGeneration -> GenerationJob, CreateGeneration::into_call);
+pub type CreateGeneration = Call<GenerationJob, NewGeneration>;

@@ -77,5 +77,5 @@ async fn get<T: 'static>(
     read: fn(Reply) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let request = Request::new(Method::GET, template, path);
-    Box::pin(Call::new(context.clone(), request, read).run()).await
+    Call::new(context.clone(), request, read).await
 }

@@ -2,20 +2,27 @@
 
 use std::time::Duration;
 
+use crate::call::Call;
 use crate::model::{GenerationState, letters};
 
 /// How often and how long a job is polled, and when it has ended.
 #[derive(Debug, Clone)]
-pub(super) struct Polling {
+pub struct Polling {
     pub(super) interval: Duration,
     pub(super) max_interval: Duration,
-    pub(super) timeout: Duration,
     /// Final states of another service, without case and separators, and whether they are successes.
-    pub(super) ends: Vec<(String, bool)>,
+    ends: Vec<(String, bool)>,
+}
+
+impl Default for Polling {
+    fn default() -> Self {
+        let (interval, max_interval) = (Duration::from_millis(250), Duration::from_secs(3));
+        Self { interval, max_interval, ends: Vec::new() }
+    }
 }
 
 impl Polling {
-    pub(super) fn name(&mut self, states: impl IntoIterator<Item: AsRef<str>>, is_success: bool) {
+    fn name(&mut self, states: impl IntoIterator<Item: AsRef<str>>, is_success: bool) {
         self.ends.extend(states.into_iter().map(|state| (letters(state.as_ref()), is_success)));
     }
 
@@ -27,45 +34,38 @@ impl Polling {
     }
 }
 
-/// The setters of [`Polling`].
-macro_rules! polling {
-    ([$($generic:tt)*] $name:ty, $($path:ident).+) => {
-        /// How often and how long the job is polled.
-        impl<$($generic)*> $name {
-            /// The delay before the second poll, which doubles with each poll and has jitter; 250
-            /// milliseconds by default.
-            pub const fn poll_interval(mut self, interval: std::time::Duration) -> Self {
-                self.$($path).+.interval = interval;
-                self
-            }
-
-            /// The longest delay between two polls; 3 seconds by default.
-            pub const fn max_poll_interval(mut self, interval: std::time::Duration) -> Self {
-                self.$($path).+.max_interval = interval;
-                self
-            }
-
-            /// How long all of it may take; 10 minutes by default. The job continues after it.
-            pub const fn timeout(mut self, timeout: std::time::Duration) -> Self {
-                self.$($path).+.timeout = timeout;
-                self
-            }
-
-            /// States by which another service says that a job has ended without output, such as
-            /// `canceled` and `expired`, whatever their case and separators. A state that is neither
-            /// known nor named here is polled on.
-            pub fn final_states(mut self, states: impl IntoIterator<Item: AsRef<str>>) -> Self {
-                self.$($path).+.name(states, false);
-                self
-            }
-
-            /// States by which another service says that a job is completed, such as `succeeded`.
-            pub fn success_states(mut self, states: impl IntoIterator<Item: AsRef<str>>) -> Self {
-                self.$($path).+.name(states, true);
-                self
-            }
-        }
-    };
+/// A call that polls a job.
+pub trait Polls {
+    #[doc(hidden)]
+    fn polling(&mut self) -> &mut Polling;
 }
 
-pub(super) use polling;
+/// How often a job is polled.
+impl<T, B: Polls> Call<T, B> {
+    /// The delay before the second poll, which doubles with each poll and has jitter; 250
+    /// milliseconds by default.
+    pub fn poll_interval(mut self, interval: Duration) -> Self {
+        self.builder.polling().interval = interval;
+        self
+    }
+
+    /// The longest delay between two polls; 3 seconds by default.
+    pub fn max_poll_interval(mut self, interval: Duration) -> Self {
+        self.builder.polling().max_interval = interval;
+        self
+    }
+
+    /// States by which another service says that a job has ended without output, such as `canceled`
+    /// and `expired`, whatever their case and separators. A state that is neither known nor named
+    /// here is polled on.
+    pub fn final_states(mut self, states: impl IntoIterator<Item: AsRef<str>>) -> Self {
+        self.builder.polling().name(states, false);
+        self
+    }
+
+    /// States by which another service says that a job is completed, such as `succeeded`.
+    pub fn success_states(mut self, states: impl IntoIterator<Item: AsRef<str>>) -> Self {
+        self.builder.polling().name(states, true);
+        self
+    }
+}

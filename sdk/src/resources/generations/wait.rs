@@ -1,26 +1,27 @@
 //! Waits for the end of a job, and returns its output.
 
+use std::future::poll_fn;
 #[cfg(feature = "webhook")]
-use std::{future::poll_fn, pin::Pin, task::Poll, time::Duration};
+use std::{pin::Pin, task::Poll, time::Duration};
 
 #[cfg(feature = "webhook")]
 use futures_core::Stream;
+use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use tokio::time::{Instant, sleep};
 
 use super::output;
-use super::polling::polling;
-use super::watch::{GenerationRef, Watch};
-use crate::call::{Call, Context};
-use crate::error::Error;
-use crate::macros::{awaitable, debug, options};
+use super::polling::{Polling, Polls};
+use super::watch::{GenerationRef, Watching};
+use crate::call::{Call, Context, Run, in_runtime};
+use crate::error::{Error, Outcome};
+use crate::macros::debug;
 #[cfg(feature = "webhook")]
 use crate::model::WebhookEvent;
 use crate::model::{GenerationJob, GenerationStatus, OutputHint, Prompt, PromptImage, VaultId};
 use crate::send::evidence::Evidence;
-use crate::send::outcome::Outcome;
 use crate::send::timeout::until;
 use crate::send::trace::Span;
+use crate::time::{Instant, sleep};
 
 type OnChange<'a> = dyn FnMut(&GenerationStatus) + Send + 'a;
 
@@ -51,29 +52,59 @@ type Events = Pin<Box<dyn Stream<Item = WebhookEvent> + Send>>;
 /// println!("{} images", finished.images().count());
 /// # Ok(()) }
 /// ```
-#[must_use = "a job is waited for only when this is awaited, or by `send`"]
-pub struct Wait<'a> {
+pub type Wait<'a> = Call<FinishedGeneration, Waiting<'a>>;
+
+/// A job to wait for.
+pub struct Waiting<'a> {
     /// Queues the job first.
     create: Option<Call<GenerationJob>>,
-    watch: Watch,
+    watch: Watching,
     output: OutputHint,
     on_change: Box<OnChange<'a>>,
     #[cfg(feature = "webhook")]
     events: Option<Events>,
 }
 
-polling!(['a] Wait<'a>, watch.polling);
+impl Polls for Waiting<'_> {
+    fn polling(&mut self) -> &mut Polling {
+        &mut self.watch.polling
+    }
+}
 
-impl<'a> Wait<'a> {
-    pub(super) fn new(
-        context: Context,
-        job: GenerationRef,
-        create: Option<Call<GenerationJob>>,
-    ) -> Self {
-        let watch = Watch::new(context, &job);
+impl<'a> Call<FinishedGeneration, Waiting<'a>> {
+    /// Calls this with the first status, each that differs from the one before, and the final one.
+    /// It may borrow, unless the wait is moved to a task.
+    pub fn on_change<'b>(self, on_change: impl FnMut(&GenerationStatus) + Send + 'b) -> Wait<'b> {
+        Call::of(self.context, Waiting { on_change: Box::new(on_change), ..self.builder })
+    }
+
+    /// Ends the wait with the event of the job in this stream, of the account's verified events in any
+    /// order. Beside it the job is polled once a minute, since an event may come late.
+    #[cfg(feature = "webhook")]
+    pub fn notified(mut self, events: impl Stream<Item = WebhookEvent> + Send + 'static) -> Self {
+        self.builder.events = Some(Box::pin(events));
+        let minute = Duration::from_secs(60);
+        self.poll_interval(minute).max_poll_interval(minute)
+    }
+
+    /// The vault that takes the output, for a job that is known by its id only.
+    pub fn vault(mut self, vault: VaultId) -> Self {
+        self.builder.output.vault_id = Some(vault);
+        self
+    }
+
+    /// The text of the generation, for a job that is known by its id only.
+    pub fn text(mut self, text: impl Into<String>) -> Self {
+        self.builder.output.prompt = Some(text.into());
+        self
+    }
+}
+
+impl Waiting<'_> {
+    pub(super) fn new(job: GenerationRef, create: Option<Call<GenerationJob>>) -> Self {
         Self {
             create,
-            watch,
+            watch: Watching::new(&job),
             output: job.output,
             on_change: Box::new(|_| ()),
             #[cfg(feature = "webhook")]
@@ -81,60 +112,31 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// Calls this with the first status, each that differs from the one before, and the final one.
-    /// It may borrow, unless the wait is moved to a task.
-    pub fn on_change<'b>(self, on_change: impl FnMut(&GenerationStatus) + Send + 'b) -> Wait<'b> {
-        Wait { on_change: Box::new(on_change), ..self }
-    }
-
-    /// Ends the wait with the event of the job in this stream, of the account's verified events in any
-    /// order. Beside it the job is polled once a minute, since an event may come late.
-    #[cfg(feature = "webhook")]
-    pub fn notified(mut self, events: impl Stream<Item = WebhookEvent> + Send + 'static) -> Self {
-        self.events = Some(Box::pin(events));
-        let minute = Duration::from_secs(60);
-        self.poll_interval(minute).max_poll_interval(minute)
-    }
-
     /// The next status, from a poll or an event.
-    async fn next(&mut self) -> Option<Result<GenerationStatus, Error>> {
-        #[cfg(feature = "webhook")]
-        if let Some(events) = &mut self.events {
-            let (watch, mut events) = (&mut self.watch, events.as_mut());
-            return poll_fn(|cx| {
-                while let Poll::Ready(Some(event)) = events.as_mut().poll_next(cx) {
-                    let status =
-                        event.generation.filter(|of| of.client_job_id.as_ref() == Some(&watch.job));
-                    if status.is_some() {
-                        return Poll::Ready(status.map(Ok));
-                    }
+    async fn next(&mut self, context: &mut Context) -> Option<Result<GenerationStatus, Error>> {
+        poll_fn(|cx| {
+            #[cfg(feature = "webhook")]
+            while let Some(Poll::Ready(Some(event))) =
+                self.events.as_mut().map(|events| events.as_mut().poll_next(cx))
+            {
+                let is_of_job =
+                    |of: &GenerationStatus| of.client_job_id.as_ref() == Some(&self.watch.job);
+                if let Some(status) = event.generation.filter(is_of_job) {
+                    return Poll::Ready(Some(Ok(status)));
                 }
-                watch.poll_change(cx)
-            })
-            .await;
-        }
-        self.watch.next().await
+            }
+            self.watch.poll_change(context, cx)
+        })
+        .await
     }
 
-    /// The vault that takes the output, for a job that is known by its id only.
-    pub fn vault(mut self, vault: VaultId) -> Self {
-        self.output.vault_id = Some(vault);
-        self
-    }
-
-    /// The text of the generation, for a job that is known by its id only.
-    pub fn text(mut self, text: impl Into<String>) -> Self {
-        self.output.prompt = Some(text.into());
-        self
-    }
-
-    async fn run(mut self) -> Result<FinishedGeneration, Error> {
-        let deadline = self.watch.start();
+    async fn wait(mut self, mut context: Context) -> Result<FinishedGeneration, Error> {
+        let deadline = self.watch.start(&mut context);
         let creates = self.create.is_some();
         if let Some(mut create) = self.create.take() {
-            let timeout = self.watch.polling.timeout;
+            let timeout = self.watch.timeout;
             create.context.options.set().deadline = deadline.map(|end| (end, timeout));
-            let job = create.send().await?;
+            let job = create.await?;
             self.watch.queued(job.client_job_id);
             let OutputHint { vault_id, prompt, .. } = self.output;
             self.output = job.output_hint;
@@ -143,7 +145,7 @@ impl<'a> Wait<'a> {
         }
         let span = Span::wait(&self.watch.job);
         let job = self.watch.job.clone();
-        let outcome = span.around(self.run_within(deadline, &span)).await;
+        let outcome = span.around(self.wait_until(deadline, context, &span)).await;
         outcome
             .map_err(|error| error.with_job(Some(job)))
             // The generation was queued, whatever a request after that says.
@@ -151,18 +153,19 @@ impl<'a> Wait<'a> {
             .inspect_err(|error| span.failed(error))
     }
 
-    async fn run_within(
+    async fn wait_until(
         mut self,
         deadline: Option<Instant>,
+        mut context: Context,
         span: &Span,
     ) -> Result<FinishedGeneration, Error> {
-        while let Some(change) = self.next().await {
+        while let Some(change) = self.next(&mut context).await {
             let status = change?;
             span.changed(&status);
             (self.on_change)(&status);
             match self.watch.polling.end(&status.state) {
                 Some(true) => {
-                    let found = self.find_output(&status, deadline).await;
+                    let found = self.find_output(&context, &status, deadline).await;
                     let prompts =
                         found.map_err(|error| error.with_last_status(Some(status.clone())))?;
                     return Ok(FinishedGeneration { status, prompts });
@@ -178,6 +181,7 @@ impl<'a> Wait<'a> {
     /// Looks for the output several times, since a service may show it a little later.
     async fn find_output(
         &mut self,
+        context: &Context,
         status: &GenerationStatus,
         deadline: Option<Instant>,
     ) -> Result<Vec<Prompt>, Error> {
@@ -186,7 +190,7 @@ impl<'a> Wait<'a> {
         let looking = async {
             let mut attempt = 1;
             loop {
-                match output::find(&self.watch.context, status, &self.output).await {
+                match output::find(context, status, &self.output).await {
                     Ok(Evidence::Present(prompts)) => return Ok(Some(prompts)),
                     Ok(Evidence::Unclear(place)) => {
                         problem = place;
@@ -209,10 +213,15 @@ impl<'a> Wait<'a> {
     }
 }
 
-options!(['a] Wait<'a>, watch.context);
-awaitable!(['a] Wait<'a>, 'a -> FinishedGeneration, Wait::run);
+impl<'a> Run<FinishedGeneration> for Waiting<'a> {
+    type Future = BoxFuture<'a, Result<FinishedGeneration, Error>>;
 
-debug!(Wait<'_>, |it| watch = it.watch);
+    fn run(self, context: Context) -> Self::Future {
+        Box::pin(in_runtime(self.wait(context)))
+    }
+}
+
+debug!(Waiting<'_>, |it| watch = it.watch);
 
 /// A completed generation with its output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,19 +5,17 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use tokio::time::error::Elapsed;
-use tokio::time::{Instant, sleep};
 
-use super::polling::{Polling, polling};
+use super::polling::{Polling, Polls};
 use super::status_request;
 use crate::call::{Call, Context, in_runtime};
-use crate::error::Error;
-use crate::macros::{debug, options, stream};
+use crate::error::{Error, RetryAfter};
+use crate::macros::{debug, stream};
 use crate::model::{GenerationJob, GenerationStatus, JobId, OutputHint, Timestamp};
 use crate::send::evidence::is_absent;
 use crate::send::policy::Backoff;
-use crate::send::retry_after::RetryAfter;
 use crate::send::timeout::until;
+use crate::time::{Elapsed, Instant, sleep};
 
 /// For this long after a job was queued, 404 does not mean that there is no such job: a replica may
 /// not have it yet.
@@ -27,6 +25,8 @@ const NEW_JOB: Duration = Duration::from_secs(10);
 type Polled = Result<(GenerationStatus, Option<Duration>), Error>;
 type Step = BoxFuture<'static, Result<Polled, Elapsed>>;
 type Change = Result<GenerationStatus, Error>;
+
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A job to ask for: its id, or the [`GenerationJob`], which also knows the vault and the text of
 /// the output that [`wait`](crate::resources::Generations::wait) looks for.
@@ -72,9 +72,10 @@ impl<Id: Into<JobId>> From<Id> for GenerationRef {
 /// }
 /// # Ok(()) }
 /// ```
-#[must_use = "a stream polls the job only when it is polled"]
-pub struct Watch {
-    pub(super) context: Context,
+pub type Watch = Call<GenerationStatus, Watching>;
+
+/// The state of polling a job.
+pub struct Watching {
     pub(super) job: JobId,
     /// The end of the time in which the service may not know the job yet.
     new_until: Option<Instant>,
@@ -82,6 +83,7 @@ pub struct Watch {
     absences: u32,
     pub(super) polling: Polling,
     backoff: Option<Backoff>,
+    pub(super) timeout: Duration,
     /// The end of the timeout, which starts with the first poll; `Some(None)` if there is none.
     deadline: Option<Option<Instant>>,
     /// The wait before the next poll.
@@ -97,28 +99,45 @@ pub struct Watch {
 /// every replica may have it.
 const ABSENCES_MAX: u32 = 2;
 
-polling!([] Watch, polling);
-options!([] Watch, context);
+impl Polls for Watching {
+    fn polling(&mut self) -> &mut Polling {
+        &mut self.polling
+    }
+}
 
-impl Watch {
-    pub(super) fn new(mut context: Context, job: &GenerationRef) -> Self {
-        // That of a single call.
-        context.options.set().timeout = None;
+impl Call<GenerationStatus, Watching> {
+    /// The id of the job.
+    pub const fn job_id(&self) -> &JobId {
+        &self.builder.job
+    }
+
+    /// The status of the last poll that succeeded.
+    pub const fn last_status(&self) -> Option<&GenerationStatus> {
+        self.builder.last_status.as_ref()
+    }
+
+    /// The transient error of the last poll, if it failed.
+    pub const fn last_error(&self) -> Option<&Error> {
+        self.builder.last_error.as_ref()
+    }
+
+    fn poll_change(&mut self, cx: &mut TaskContext<'_>) -> Poll<Option<Change>> {
+        self.builder.poll_change(&mut self.context, cx)
+    }
+}
+
+impl Watching {
+    pub(super) fn new(job: &GenerationRef) -> Self {
         let queued = job.output.latest.map(|latest| Timestamp::now().duration_since(latest));
         let age = queued.map(|age| Duration::try_from(age).unwrap_or_default());
         let new_for = age.map(|age| NEW_JOB.saturating_sub(age));
         Self {
-            context,
             job: job.id.clone(),
             new_until: new_for.map(|new_for| Instant::now() + new_for),
-            polling: Polling {
-                interval: Duration::from_millis(250),
-                max_interval: Duration::from_secs(3),
-                timeout: Duration::from_secs(600),
-                ends: Vec::new(),
-            },
+            polling: Polling::default(),
             absences: 0,
             backoff: None,
+            timeout: TIMEOUT,
             deadline: None,
             delay: Duration::ZERO,
             step: None,
@@ -128,25 +147,12 @@ impl Watch {
         }
     }
 
-    /// The id of the job.
-    pub const fn job_id(&self) -> &JobId {
-        &self.job
-    }
-
-    /// The status of the last poll that succeeded.
-    pub const fn last_status(&self) -> Option<&GenerationStatus> {
-        self.last_status.as_ref()
-    }
-
-    /// The transient error of the last poll, if it failed.
-    pub const fn last_error(&self) -> Option<&Error> {
-        self.last_error.as_ref()
-    }
-
     /// The end of all of it; starts the time.
-    pub(super) fn start(&mut self) -> Option<Instant> {
-        let timeout = self.polling.timeout;
-        *self.deadline.get_or_insert_with(|| Instant::now().checked_add(timeout))
+    pub(super) fn start(&mut self, context: &mut Context) -> Option<Instant> {
+        *self.deadline.get_or_insert_with(|| {
+            self.timeout = context.options.take_timeout().unwrap_or(TIMEOUT);
+            Instant::now().checked_add(self.timeout)
+        })
     }
 
     /// Records that the job was queued now.
@@ -160,15 +166,19 @@ impl Watch {
         self.backoff.get_or_insert_with(|| Backoff::new(interval, max_interval)).delay(retry_after)
     }
 
-    pub(super) fn poll_change(&mut self, cx: &mut TaskContext<'_>) -> Poll<Option<Change>> {
+    pub(super) fn poll_change(
+        &mut self,
+        context: &mut Context,
+        cx: &mut TaskContext<'_>,
+    ) -> Poll<Option<Change>> {
         while !self.ended {
-            let mut step = self.step.take().unwrap_or_else(|| self.next_step());
+            let mut step = self.step.take().unwrap_or_else(|| self.next_step(context));
             let Poll::Ready(outcome) = step.as_mut().poll(cx) else {
                 self.step = Some(step);
                 return Poll::Pending;
             };
             let outcome = outcome.unwrap_or_else(|_| Err(self.timed_out()));
-            let change = self.take(outcome);
+            let change = self.take(context, outcome);
             if change.is_some() {
                 return Poll::Ready(change);
             }
@@ -177,35 +187,36 @@ impl Watch {
     }
 
     /// Waits and polls once. A poll is not retried by itself, since the watch polls again.
-    fn next_step(&mut self) -> Step {
-        let Context { client, options } = self.context.clone();
+    fn next_step(&mut self, context: &mut Context) -> Step {
+        let deadline = self.start(context);
+        let Context { client, options } = context.clone();
         let context = Context { client, options: options.without_retries() };
         let call = Call::new(context, status_request(&self.job), |reply| {
             let retry_after = reply.retry_after().and_then(RetryAfter::delay);
             Ok((reply.data()?, retry_after))
         });
-        let (delay, deadline) = (self.delay, self.start());
+        let delay = self.delay;
         let poll = async move {
             // Even a sleep of zero takes a tick of the timer.
             if !delay.is_zero() {
                 sleep(delay).await;
             }
-            call.run().await
+            call.await
         };
         // The deadline needs a runtime too.
-        let step = in_runtime(async move { Ok(until(deadline, Box::pin(poll)).await) });
+        let step = in_runtime(async move { Ok(until(deadline, poll).await) });
         Box::pin(async move { step.await.unwrap_or_else(|error| Ok(Err(error))) })
     }
 
     /// Decides what follows from a poll, and whether it is a change.
-    fn take(&mut self, outcome: Polled) -> Option<Change> {
+    fn take(&mut self, context: &Context, outcome: Polled) -> Option<Change> {
         let (change, retry_after) = match outcome {
             Ok((status, retry_after)) => {
                 (self.last_error, self.absences) = (None, 0);
                 let end = self.polling.end(&status.state);
                 self.ended = end.is_some();
                 if end == Some(true) {
-                    self.context.client.0.completed();
+                    context.client.0.completed();
                 }
                 let changed = self.last_status.as_ref() != Some(&status);
                 self.last_status = Some(status.clone());
@@ -241,11 +252,11 @@ impl Watch {
     }
 
     pub(super) fn timed_out(&mut self) -> Error {
-        let (last, timeout) = (self.last_status.clone(), self.polling.timeout);
-        Error::wait_timeout(self.job.clone(), timeout, last, self.last_error.take())
+        let last = self.last_status.clone();
+        Error::wait_timeout(self.job.clone(), self.timeout, last, self.last_error.take())
     }
 }
 
-stream!(Watch -> GenerationStatus, poll_change);
+stream!([] Call<GenerationStatus, Watching> => GenerationStatus, Error, poll_change);
 
-debug!(Watch, |it| job = it.job, polling = it.polling, last_status = it.last_status);
+debug!(Watching, |it| job = it.job, polling = it.polling, last_status = it.last_status);

@@ -10,18 +10,17 @@ use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
-use tokio::time::{Sleep, sleep};
 use url::Url;
 
 use super::source::Opened;
 use crate::call::Context;
-use crate::error::Error;
+use crate::error::{Error, Route};
 use crate::model::UploadSlot;
 use crate::send::config::bearer;
 use crate::send::incoming::{Incoming, check_asset};
 use crate::send::reply::{repeats, repeats_query};
-use crate::send::request::Route;
 use crate::send::timeout::Running;
+use crate::time::{Sleep, sleep};
 use crate::transport::{Body, Failure};
 
 const CHUNKS_QUEUED: usize = 1;

@@ -1,16 +1,14 @@
 //! The source of an upload: a file, bytes or a reader, read in chunks, and the type of its image.
 
 use std::fmt;
-use std::fs::Metadata;
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::time::SystemTime;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use tokio::fs::{self, File};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncSeekExt as _};
 
+use super::file::{self, File, Version};
 use super::image_type::HEAD_BYTES;
 use crate::error::Error;
 
@@ -68,7 +66,7 @@ impl UploadSource {
     #[cfg(feature = "durable")]
     pub(super) async fn size(&mut self) -> Option<u64> {
         match &mut self.0 {
-            Kind::Path(path) => Some(fs::metadata(path).await.ok()?.len()),
+            Kind::Path(path) => file::size(path).await,
             Kind::Url => None,
             Kind::Bytes(bytes) => Some(bytes.len() as u64),
             Kind::Reader(_, size) => Some(*size),
@@ -148,28 +146,12 @@ enum Body {
     Reader(Reader),
 }
 
-/// What shows that a file was written to: its size, and when it was modified, which is `None` where
-/// the operating system does not tell.
-type Version = (u64, Option<SystemTime>);
-
-async fn version(file: &File) -> io::Result<Version> {
-    let found = file.metadata().await?;
-    Ok((found.len(), found.modified().ok()))
-}
-
 impl Opened {
     /// Determines the size and reads the first bytes. The service decides on the largest size.
     pub(super) async fn open(source: UploadSource) -> Result<Self, Error> {
         let (path, size, body) = match source.0 {
             Kind::Path(path) => {
-                let unreadable = |source| Error::file(path.display(), "read", source);
-                // Before it is opened, since to open a pipe waits for its writer.
-                let found = fs::metadata(&path).await.map_err(unreadable)?;
-                if let Some(problem) = not_a_file(&found) {
-                    return Err(Error::input(format!("{} {problem}", path.display())));
-                }
-                let file = File::open(&path).await.map_err(unreadable)?;
-                let version = version(&file).await.map_err(unreadable)?;
+                let (file, version) = file::open(&path).await?;
                 (Some(path), version.0, Body::File(file, version))
             }
             Kind::Url => {
@@ -243,8 +225,10 @@ impl Opened {
         self.left -= chunk.len() as u64;
         // All bytes were read and the last are not sent yet: the storage receives no mixture.
         if self.left == 0
-            && let Body::File(file, was) = &mut self.body
-            && version(file).await.map_err(|source| Error::file(&self.name, "read", source))?
+            && let Body::File(opened, was) = &mut self.body
+            && file::version(opened)
+                .await
+                .map_err(|source| Error::file(&self.name, "read", source))?
                 != *was
         {
             return Err(Error::input(format!("{} was changed while it was sent", self.name)));
@@ -259,17 +243,4 @@ impl Opened {
     fn ended_after(&self, read: u64) -> Error {
         Error::input(format!("{} ended after {read} of {} bytes", self.name, self.size))
     }
-}
-
-/// Why this cannot be uploaded as a file.
-fn not_a_file(found: &Metadata) -> Option<&'static str> {
-    #[cfg(unix)]
-    if std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type()) {
-        return Some("is a pipe; use `UploadSource::reader` with a size");
-    }
-    if found.is_dir() {
-        return Some("is a directory, not an image");
-    }
-    let other = "is not a regular file; use `UploadSource::reader` with a size";
-    (!found.is_file()).then_some(other)
 }

@@ -1,7 +1,5 @@
-//! Stores the outputs of a job as assets, where clients can download them.
-//!
-//! An output goes through a temporary file, so it takes little memory however large it is and however
-//! slowly it arrives.
+//! Stores the outputs of a job as assets. An output goes through a temporary file, so it takes
+//! little memory however large and slow it is.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -19,7 +17,6 @@ use crate::limits::{
 };
 use crate::quota::{Permit, Quota};
 
-/// What a job waits for.
 pub(super) const DOWNLOAD: &str = "the download of its output";
 const LARGE: &str = "other large outputs, of which few are downloaded at once";
 
@@ -30,8 +27,7 @@ pub(crate) fn large_outputs() -> Quota {
 }
 
 impl Worker {
-    /// Stores one output of a job. Its URL is the same for each call with the same job and index.
-    /// After an error nothing of it is visible.
+    /// Stores one output of a job, under the same name for the same job and index, or nothing.
     pub(super) async fn put(
         &self,
         claim: &Claim,
@@ -64,8 +60,7 @@ impl Worker {
         AssetName::derived(&self.key, context.as_bytes(), media)
     }
 
-    /// Downloads into a temporary file, with a permit if it is large. A download that pauses, or
-    /// that is slow on the whole, is aborted.
+    /// Downloads into a temporary file, with a permit if it is large, unless it pauses or is slow.
     pub(super) async fn download(
         &self,
         claim: &Claim,

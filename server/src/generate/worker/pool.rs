@@ -1,8 +1,8 @@
 //! The workers of one server: a task claims due jobs, and each is processed in a task of its own.
 //!
 //! An account may claim another job only while it has fewer in progress than there are workers
-//! free. So one account holds at most half of the workers, two hold at most a third each, and jobs
-//! that hang do not delay those of other accounts.
+//! free: one holds at most half of the workers, two a third each, and jobs that hang do not delay
+//! others.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -26,11 +26,9 @@ use crate::limits::{
 };
 use crate::store::StoreError;
 
-/// What is claimed and processed.
 pub(crate) trait Work: Clone + Send + Sync + 'static {
     type Claim: Send + 'static;
 
-    /// How many are processed at once.
     fn at_once(&self) -> usize;
 
     /// Takes note of how many are being processed.
@@ -47,11 +45,9 @@ pub(crate) trait Work: Clone + Send + Sync + 'static {
         stop: CancellationToken,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Runs until the pool stops.
     fn clean_up(self) -> impl Future<Output = ()> + Send;
 }
 
-/// A claim with its account.
 pub(crate) type Claimed<T> = Result<Option<(AccountId, T)>, StoreError>;
 
 impl Work for Worker {
@@ -81,13 +77,41 @@ impl Work for Worker {
         self.step(claim, stop.cancelled()).await
     }
 
+    /// Fails jobs whose submission was lost, and deletes those that ended long ago.
     async fn clean_up(self) {
-        clean_up(self).await;
+        let keep = Duration::from_secs(24 * 3600 * self.settings.keep_days as u64);
+        let mut next_deletion = Instant::now();
+        // A server that starts may be the first to see the store after an outage.
+        let mut grace_end = Instant::now() + SUBMIT_LATE_GRACE;
+        let warn = |error: StoreError| {
+            tracing::warn!(error = error_chain(&error), "jobs could not be cleaned up");
+        };
+        loop {
+            let in_grace = Instant::now() < grace_end;
+            let limit = if in_grace { SUBMIT_UNRECORDED_RETRY_FOR } else { SUBMIT_LIMIT };
+            match guarded(self.store.fail_late_submissions(limit, SUBMIT_UNKNOWN)).await {
+                Ok(failed) => failed.iter().for_each(|job| {
+                    tracing::error!(?job, reason = SUBMIT_UNKNOWN, "a job has failed");
+                }),
+                Err(error) => {
+                    warn(error);
+                    grace_end = Instant::now() + SUBMIT_LATE_GRACE;
+                }
+            }
+            while next_deletion <= Instant::now() {
+                let deleted = guarded(self.store.delete_ended_jobs(keep)).await;
+                if !matches!(deleted, Ok(JOBS_AT_ONCE)) {
+                    next_deletion = Instant::now() + JOB_DELETE_INTERVAL;
+                }
+                deleted.map_or_else(warn, |_| ());
+            }
+            sleep(SUBMIT_CHECK_INTERVAL).await;
+        }
     }
 }
 
-/// Worker tasks. If the pool is dropped they stop at once, and other servers take their jobs
-/// over when the leases expire.
+/// Worker tasks. If the pool is dropped they stop, and other servers take over at the end of the
+/// leases.
 #[derive(Debug)]
 pub(crate) struct WorkerPool {
     stop: CancellationToken,
@@ -96,8 +120,8 @@ pub(crate) struct WorkerPool {
 }
 
 impl WorkerPool {
-    /// Starts workers on the current Tokio runtime. When `drain` is cancelled they claim no more jobs,
-    /// and go on with those that they have.
+    /// Starts workers. When `drain` is cancelled they claim no more jobs, and go on with those they
+    /// have.
     pub(crate) fn start(worker: &impl Work, drain: &CancellationToken) -> Self {
         let (stop, drain) = (CancellationToken::new(), drain.clone());
         let (worker, stopping, draining) = (worker.clone(), stop.clone(), drain.clone());
@@ -206,36 +230,4 @@ pub(super) async fn guarded<T>(
 ) -> Result<T, StoreError> {
     let step = AssertUnwindSafe(step).catch_unwind().await;
     step.unwrap_or_else(|_| Err(StoreError::Internal("it panicked".into())))
-}
-
-/// Fails jobs whose submission was lost, and deletes those that ended long ago.
-async fn clean_up(worker: Worker) {
-    let keep = Duration::from_secs(24 * 3600 * worker.settings.keep_days as u64);
-    let mut next_deletion = Instant::now();
-    // A server that starts may be the first to see the store after an outage.
-    let mut grace_end = Instant::now() + SUBMIT_LATE_GRACE;
-    let warn = |error: StoreError| {
-        tracing::warn!(error = error_chain(&error), "jobs could not be cleaned up");
-    };
-    loop {
-        let in_grace = Instant::now() < grace_end;
-        let limit = if in_grace { SUBMIT_UNRECORDED_RETRY_FOR } else { SUBMIT_LIMIT };
-        match guarded(worker.store.fail_late_submissions(limit, SUBMIT_UNKNOWN)).await {
-            Ok(failed) => failed.iter().for_each(|job| {
-                tracing::error!(?job, reason = SUBMIT_UNKNOWN, "a job has failed");
-            }),
-            Err(error) => {
-                warn(error);
-                grace_end = Instant::now() + SUBMIT_LATE_GRACE;
-            }
-        }
-        while next_deletion <= Instant::now() {
-            let deleted = guarded(worker.store.delete_ended_jobs(keep)).await;
-            if !matches!(deleted, Ok(JOBS_AT_ONCE)) {
-                next_deletion = Instant::now() + JOB_DELETE_INTERVAL;
-            }
-            deleted.map_or_else(warn, |_| ());
-        }
-        sleep(SUBMIT_CHECK_INTERVAL).await;
-    }
 }

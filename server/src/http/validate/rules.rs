@@ -1,5 +1,5 @@
-//! Rules for the values of fields. Lengths of strings count Unicode scalar values. An integer is
-//! a JSON number without a fraction in a body, and plain decimal digits in a query or form.
+//! Rules for the values of fields. Lengths count Unicode scalar values. An integer is a JSON number
+//! without a fraction in a body, and decimal digits in a query or form.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::{Field, FieldError, Form};
+use super::{Checked, Field, Form};
 
 impl Form<'_> {
     /// Makes of each field that is `null` an absent one.
@@ -25,9 +25,7 @@ impl Form<'_> {
 }
 
 /// A string with this many characters, without U+0000, which PostgreSQL cannot store.
-pub(crate) fn text(
-    length: RangeInclusive<usize>,
-) -> impl Fn(&Field<'_>) -> Result<Arc<str>, FieldError> {
+pub(crate) fn text(length: RangeInclusive<usize>) -> impl Fn(&Field<'_>) -> Checked<Arc<str>> {
     move |field| {
         let text = string(field)?;
         let count = text.chars().count();
@@ -40,7 +38,7 @@ pub(crate) fn text(
 }
 
 /// An absolute URL or URI: it has a scheme, parses, and holds no spaces.
-pub(crate) fn absolute_url(field: &Field<'_>) -> Result<Arc<str>, FieldError> {
+pub(crate) fn absolute_url(field: &Field<'_>) -> Checked<Arc<str>> {
     let text = text(0..=limits::URL_CHARS_MAX)(field)?;
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err("must be a URL, but holds spaces or control characters".to_owned());
@@ -55,9 +53,7 @@ pub(crate) fn absolute_url(field: &Field<'_>) -> Result<Arc<str>, FieldError> {
 }
 
 /// A model's id: `<namespace>/` and at least one character (PR-25).
-pub(crate) fn model_id(
-    namespace: &str,
-) -> impl Fn(&Field<'_>) -> Result<Arc<str>, FieldError> + use<'_> {
+pub(crate) fn model_id(namespace: &str) -> impl Fn(&Field<'_>) -> Checked<Arc<str>> + use<'_> {
     move |field| {
         let text = text(0..=limits::MODEL_ID_CHARS_MAX)(field)?;
         let name = text.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('/'));
@@ -76,7 +72,7 @@ pub(crate) fn model_id(
 /// One of some strings, each with the value that it means.
 pub(crate) fn one_of<T: Copy>(
     words: &'static [(&'static str, T)],
-) -> impl Fn(&Field<'_>) -> Result<T, FieldError> {
+) -> impl Fn(&Field<'_>) -> Checked<T> {
     move |field| {
         let text = string(field)?;
         words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
@@ -86,7 +82,7 @@ pub(crate) fn one_of<T: Copy>(
     }
 }
 
-fn string<'a>(field: &'a Field<'_>) -> Result<Cow<'a, str>, FieldError> {
+fn string<'a>(field: &'a Field<'_>) -> Checked<Cow<'a, str>> {
     let text = match field {
         Field::Text(text) => Cow::Borrowed(&**text),
         Field::Json(_) => Cow::Owned(read(field, '"', "a string")?),
@@ -97,11 +93,7 @@ fn string<'a>(field: &'a Field<'_>) -> Result<Cow<'a, str>, FieldError> {
     Ok(text)
 }
 
-fn read<'a, T: Deserialize<'a>>(
-    field: &'a Field<'_>,
-    opening: char,
-    what: &str,
-) -> Result<T, FieldError> {
+fn read<'a, T: Deserialize<'a>>(field: &'a Field<'_>, opening: char, what: &str) -> Checked<T> {
     if !field.raw().starts_with(opening) {
         return Err(format!("must be {what}, but is {}", field.kind()));
     }
@@ -127,13 +119,13 @@ fn shorten(text: &str) -> String {
 }
 
 /// An id: any integer of 64 bits. The store says whether it names anything.
-pub(crate) fn id<Id: From<i64>>(field: &Field<'_>) -> Result<Id, FieldError> {
+pub(crate) fn id<Id: From<i64>>(field: &Field<'_>) -> Checked<Id> {
     let text = decimal(field)?;
     let number = text.parse().map(i64::into);
     number.map_err(|_| format!("must be an integer of 64 bits, but is {}", shorten(&text)))
 }
 
-pub(crate) fn id_from_1<Id: From<i64>>(field: &Field<'_>) -> Result<Id, FieldError> {
+pub(crate) fn id_from_1<Id: From<i64>>(field: &Field<'_>) -> Checked<Id> {
     match id(field)? {
         number @ 1.. => Ok(Id::from(number)),
         number => Err(format!("must be at least 1, but is {number}")),
@@ -142,7 +134,7 @@ pub(crate) fn id_from_1<Id: From<i64>>(field: &Field<'_>) -> Result<Id, FieldErr
 
 pub(crate) fn integer<T: FromStr + PartialOrd + Display>(
     range: RangeInclusive<T>,
-) -> impl Fn(&Field<'_>) -> Result<T, FieldError> {
+) -> impl Fn(&Field<'_>) -> Checked<T> {
     move |field| {
         let given = decimal(field)?;
         given.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
@@ -151,9 +143,9 @@ pub(crate) fn integer<T: FromStr + PartialOrd + Display>(
     }
 }
 
-/// The text of an integer: digits with an optional minus sign. Some clients write the numbers of
-/// JSON as floats, such as `3564.0`; in a body those are accepted that are exact, below 2^53.
-fn decimal<'a>(field: &'a Field<'_>) -> Result<Cow<'a, str>, FieldError> {
+/// The text of an integer. Some clients write the numbers of JSON as floats, such as `3564.0`; in a
+/// body those are accepted that are exact, below 2^53.
+fn decimal<'a>(field: &'a Field<'_>) -> Checked<Cow<'a, str>> {
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     let text = field.raw();
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -176,8 +168,8 @@ fn decimal<'a>(field: &'a Field<'_>) -> Result<Cow<'a, str>, FieldError> {
 /// An array. The error names every entry that fails, counted from 1.
 pub(crate) fn list<T>(
     length: RangeInclusive<usize>,
-    entry: impl Fn(&Field<'_>) -> Result<T, FieldError>,
-) -> impl Fn(&Field<'_>) -> Result<Vec<T>, FieldError> {
+    entry: impl Fn(&Field<'_>) -> Checked<T>,
+) -> impl Fn(&Field<'_>) -> Checked<Vec<T>> {
     move |field| {
         // Of what is ignored, an array of millions takes no memory.
         let count = read::<Vec<IgnoredAny>>(field, '[', "an array")?.len();
@@ -197,7 +189,7 @@ pub(crate) fn list<T>(
 }
 
 /// A JSON object with any keys. Its strings must not hold U+0000 either.
-pub(crate) fn object(field: &Field<'_>) -> Result<Map<String, Value>, FieldError> {
+pub(crate) fn object(field: &Field<'_>) -> Checked<Map<String, Value>> {
     let object = read(field, '{', "an object")?;
     // Without escaped backslashes each `\u` is an escape.
     if field.raw().split(r"\\").any(|part| part.contains(r"\u0000")) {
@@ -206,8 +198,8 @@ pub(crate) fn object(field: &Field<'_>) -> Result<Map<String, Value>, FieldError
     Ok(object)
 }
 
-/// How deep objects and arrays are nested in a JSON text, and how many values it has in all, the
-/// outermost one included. Nothing is built.
+/// How deep a JSON text is nested, and how many values it has, the outermost one included. Nothing
+/// is built.
 pub(crate) fn extent(json: &str) -> (usize, usize) {
     let (mut level, mut depth, mut values) = (0_usize, 0, 1);
     let mut bytes = json.bytes().filter(|byte| !byte.is_ascii_whitespace());

@@ -30,14 +30,13 @@ pub(super) struct ConnectionActivity {
     version: Option<Version>,
     /// When the head of the next request began to arrive.
     head_since: Option<Instant>,
-    /// Since when bytes wait for the peer to read, and what the kernel holds of them, if the quota had
-    /// as much for this peer.
+    /// Since when bytes wait for the peer to read, and what the kernel holds of them, within the
+    /// quota.
     blocked: Option<(Instant, Option<Permit>)>,
     unread: Quota,
     peer: IpAddr,
     /// The last begin or end of a request, or [`PROGRESS_BYTES`] read or written.
     last_progress: Instant,
-    /// Bytes read and written since then.
     bytes: usize,
 }
 
@@ -183,7 +182,7 @@ impl AsyncWrite for TrackedStream {
     }
 
     /// Without vectored writes hyper copies each body into a buffer that no quota counts, and keeps
-    /// that for the next one.
+    /// it.
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -203,8 +202,8 @@ impl AsyncWrite for TrackedStream {
     }
 
     /// hyper does not read a refused head to its end. Closing a socket with unread bytes resets the
-    /// connection, and the reset can overtake the response: the peer's writes fail, and a proxy drops
-    /// what it has not passed on. So the rest is read and discarded, until the head is too slow.
+    /// connection, and the reset can overtake the response. So the rest is read and discarded,
+    /// until the head is too slow.
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Self { stream, activity, .. } = &mut *self;
         ready!(Pin::new(&mut *stream).poll_shutdown(context))?;

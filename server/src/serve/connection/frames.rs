@@ -1,7 +1,7 @@
 //! Counts HTTP/2 control frames, which cost work and carry nothing.
 //!
-//! The HTTP library answers PING and SETTINGS and reads WINDOW_UPDATE and PRIORITY without end. Eight
-//! connections that flood it make every other request wait for tens of milliseconds.
+//! The HTTP library answers PING and SETTINGS and reads WINDOW_UPDATE and PRIORITY without end.
+//! Eight connections that flood it make every other request wait for tens of milliseconds.
 
 /// How an HTTP/2 connection begins: four bytes that no method of HTTP/1.1 has, and twenty more.
 const PREFACE: &[u8; 4] = b"PRI ";
@@ -18,7 +18,6 @@ const BYTES_PER_FRAME: usize = 256;
 pub(super) struct Frames {
     /// `None` until the first four bytes have come.
     is_http2: Option<bool>,
-    /// The beginning of a header.
     header: Vec<u8>,
     /// Bytes to skip until the next header.
     rest: usize,

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
 
 use super::MemoryStore;
-use super::vaults::listed;
+use super::account::AccountView;
 use crate::domain::{
     AccountData, AccountId, Caller, KeyId, ListedPrompt, Membership, SharedPrompt, VaultRecord,
     VaultVisibility,
@@ -16,14 +16,13 @@ use crate::store::{AccountStore, Result, StoreError};
 #[async_trait]
 impl AccountStore for MemoryStore {
     async fn rename_account(&self, caller: &Caller, name: &str) -> Result<()> {
-        let own = caller.account;
-        self.write(caller, |data| {
-            if data.account_named(name).is_some_and(|other| other != own) {
+        let id = caller.account;
+        self.write(caller, |AccountView { data, .. }| {
+            if data.account_named(name).is_some_and(|other| other != id) {
                 return Err(StoreError::AccountTaken);
             }
-            data.accounts.get_mut(&own).ok_or(StoreError::NotFound)?.name = name.into();
-            let sessions =
-                data.sessions.iter().filter(|(_, session)| session.record.account == own);
+            data.accounts.get_mut(&id).ok_or(StoreError::NotFound)?.name = name.into();
+            let sessions = data.sessions.iter().filter(|(_, one)| one.record.account == id);
             for id in sessions.map(|(id, _)| *id).collect::<Vec<_>>() {
                 if let Some(session) = data.sessions.get_mut(&id) {
                     session.record.account_name = name.into();
@@ -37,7 +36,7 @@ impl AccountStore for MemoryStore {
     async fn delete_account(&self, caller: &Caller) -> Result<()> {
         let _turn = self.long_step(caller).await?;
         let own = caller.account;
-        self.write(caller, |data| {
+        self.write(caller, |AccountView { data, .. }| {
             data.accounts.remove(&own);
             data.prompts.remove_where(|(account, _), _| *account == own);
             data.vaults.remove_where(|(account, _), _| *account == own);
@@ -59,24 +58,23 @@ impl AccountStore for MemoryStore {
 
     async fn import(&self, caller: &Caller, new: AccountData) -> Result<()> {
         let _turn = self.long_step(caller).await?;
-        let own = caller.account;
-        self.write(caller, |data| {
+        self.write(caller, |own| {
             let vaults = new.vaults.iter().filter(|(vault, _)| !vault.system).count();
-            data.check_room(own, vaults, new.prompts.len())?;
+            own.check_room(vaults, new.prompts.len())?;
             let mut ids = HashMap::with_capacity(new.prompts.len());
             for (prompt, inputs) in new.prompts {
-                ids.insert(prompt.id, data.insert_prompt(own, prompt, inputs));
+                ids.insert(prompt.id, own.insert_prompt(prompt, inputs));
             }
             for (record, members) in new.vaults {
                 let vault = match record.system {
-                    true => data.general(own)?,
-                    false => data.insert_vault(own, record).id,
+                    true => own.general()?,
+                    false => own.insert_vault(record).id,
                 };
                 // The last one to be added, and the last one to be pinned, are shown first.
                 for (prompt, pinned) in members.into_iter().rev() {
                     let prompt = *ids.get(&prompt).ok_or(StoreError::NotFound)?;
-                    if let Some(id) = data.add_member(own, vault, prompt) {
-                        data.set_pinned(own, Membership { vault, id }, pinned)?;
+                    if let Some(id) = own.add_member(vault, prompt) {
+                        own.set_pinned(Membership { vault, id }, pinned)?;
                     }
                 }
             }
@@ -87,11 +85,10 @@ impl AccountStore for MemoryStore {
 
     async fn shared_vault(&self, account: &str, slug: &str) -> Result<(AccountId, VaultRecord)> {
         self.look(|data| {
-            let account = data.account_named(account).ok_or(StoreError::NotFound)?;
-            let found = data
-                .vaults_of(account)
-                .find(|vault| *vault.slug == *slug && vault.visibility != VaultVisibility::Private);
-            found.map(|vault| (account, vault.clone())).ok_or(StoreError::NotFound)
+            let owner = data.of(data.account_named(account).ok_or(StoreError::NotFound)?);
+            let is_private = |vault: &VaultRecord| vault.visibility == VaultVisibility::Private;
+            let found = owner.vaults().find(|vault| *vault.slug == *slug && !is_private(vault));
+            found.map(|vault| (owner.id, vault.clone())).ok_or(StoreError::NotFound)
         })
         .await
     }
@@ -103,9 +100,8 @@ impl AccountStore for MemoryStore {
         prompt: PromptId,
     ) -> Result<SharedPrompt> {
         self.look(|data| {
-            let found = data.prompt(account, prompt)?;
-            let is_in_vault = found.vault_ids.contains(&vault);
-            Some(found).filter(|_| is_in_vault).ok_or(StoreError::NotFound)
+            let found = Some(data.of(account).prompt(prompt)?);
+            found.filter(|found| found.vault_ids.contains(&vault)).ok_or(StoreError::NotFound)
         })
         .await
     }
@@ -117,9 +113,7 @@ impl AccountStore for MemoryStore {
         offset: usize,
         limit: usize,
     ) -> Result<Vec<ListedPrompt>> {
-        self.look(|data| {
-            Ok(listed(data, account, vault)?.into_iter().skip(offset).take(limit).collect())
-        })
-        .await
+        let all = self.look(|data| data.of(account).contents(vault)).await?;
+        Ok(all.into_iter().skip(offset).take(limit).collect())
     }
 }

@@ -17,32 +17,53 @@ use crate::domain::{
 use crate::limits::VAULTS_MAX;
 use crate::store::{Result, StoreError};
 
-#[derive(Debug)]
-pub(super) struct Data {
-    pub(super) accounts: Table<AccountId, Account>,
-    pub(super) prompts: Table<(AccountId, PromptId), StoredPrompt>,
-    pub(super) vaults: Table<(AccountId, VaultId), VaultRecord>,
+/// Declares the tables: the name of each, the kind of its records, its keys and its rows.
+macro_rules! tables {
+    ($($(#[$doc:meta])* $name:ident: $kind:expr, $key:ty => $row:ty;)*) => {
+        #[derive(Debug)]
+        pub(super) struct Data {
+            $($(#[$doc])* pub(super) $name: Table<$key, $row>,)*
+            pub(super) extension: Option<Box<dyn Extension>>,
+            pub(super) clock: Clock,
+            pub(super) vaults_max: usize,
+            /// The last step that took effect.
+            pub(super) last_step: u64,
+        }
+
+        impl Data {
+            pub(super) fn new(clock: Clock) -> Self {
+                let (extension, vaults_max, last_step, numbers) = (None, VAULTS_MAX, 0, Arc::default());
+                $(let $name = Table::new($kind, &numbers);)*
+                Self { $($name,)* extension, clock, vaults_max, last_step }
+            }
+
+            pub(super) fn tables(&mut self) -> impl Iterator<Item = &mut dyn AnyTable> {
+                let own = [$(&mut self.$name as &mut dyn AnyTable),*].into_iter();
+                own.chain(self.extension.iter_mut().flat_map(|more| more.tables()))
+            }
+        }
+    };
+}
+
+tables! {
+    accounts: Some("account"), AccountId => Account;
+    prompts: Some("prompt"), (AccountId, PromptId) => StoredPrompt;
+    vaults: Some("vault"), (AccountId, VaultId) => VaultRecord;
     /// In the order of addition.
-    pub(super) members: Table<(AccountId, VaultId, VaultPromptId), Member>,
-    pub(super) jobs: Table<(AccountId, Arc<str>), Job>,
+    members: Some("member"), (AccountId, VaultId, VaultPromptId) => Member;
+    jobs: Some("job"), (AccountId, Arc<str>) => Job;
     /// API keys, revoked ones too.
-    pub(super) keys: Table<KeyId, KeyRecord>,
-    pub(super) sessions: Table<KeyId, Session>,
-    /// One-time codes by their digests.
-    pub(super) codes: Table<[u8; 32], Code>,
-    pub(super) settings: Table<String, Vec<u8>>,
-    last_ids: Table<Kind, i64>,
+    keys: Some("key"), KeyId => KeyRecord;
+    sessions: Some("session"), KeyId => Session;
+    codes: Some("code"), [u8; 32] => Code;
+    settings: Some("setting"), String => Vec<u8>;
+    last_ids: Some("last-id"), Kind => i64;
     /// Derived from the keys.
-    pub(super) public_ids: Table<Box<str>, KeyId>,
+    public_ids: None, Box<str> => KeyId;
     /// Derived from the jobs: when they are due, or when they ended.
-    pub(super) job_queue: Table<QueueKey, ()>,
+    job_queue: None, QueueKey => ();
     /// Derived from the jobs: their names.
-    pub(super) job_list: Table<ListKey, Arc<str>>,
-    pub(super) extension: Option<Box<dyn Extension>>,
-    pub(super) clock: Clock,
-    pub(super) vaults_max: usize,
-    /// The last step that took effect.
-    pub(super) last_step: u64,
+    job_list: None, ListKey => Arc<str>;
 }
 
 /// Three tables that a program adds to those of the store.
@@ -56,48 +77,6 @@ pub(super) trait Extension: Any + Debug + Send + Sync {
 }
 
 impl Data {
-    pub(super) fn new(clock: Clock) -> Self {
-        let numbers = Arc::default();
-        Self {
-            accounts: Table::new(Some("account"), &numbers),
-            prompts: Table::new(Some("prompt"), &numbers),
-            vaults: Table::new(Some("vault"), &numbers),
-            members: Table::new(Some("member"), &numbers),
-            jobs: Table::new(Some("job"), &numbers),
-            keys: Table::new(Some("key"), &numbers),
-            sessions: Table::new(Some("session"), &numbers),
-            codes: Table::new(Some("code"), &numbers),
-            settings: Table::new(Some("setting"), &numbers),
-            last_ids: Table::new(Some("last-id"), &numbers),
-            public_ids: Table::new(None, &numbers),
-            job_queue: Table::new(None, &numbers),
-            job_list: Table::new(None, &numbers),
-            extension: None,
-            clock,
-            vaults_max: VAULTS_MAX,
-            last_step: 0,
-        }
-    }
-
-    pub(super) fn tables(&mut self) -> impl Iterator<Item = &mut dyn AnyTable> {
-        let own: [&mut dyn AnyTable; 13] = [
-            &mut self.accounts,
-            &mut self.prompts,
-            &mut self.vaults,
-            &mut self.members,
-            &mut self.jobs,
-            &mut self.keys,
-            &mut self.sessions,
-            &mut self.codes,
-            &mut self.settings,
-            &mut self.last_ids,
-            &mut self.public_ids,
-            &mut self.job_queue,
-            &mut self.job_list,
-        ];
-        own.into_iter().chain(self.extension.iter_mut().flat_map(|more| more.tables()))
-    }
-
     /// Checks that the caller's key is not revoked, or its session has not ended.
     pub(super) fn check(&self, caller: &Caller) -> Result<()> {
         let is_live = match self.keys.get(&caller.key) {
@@ -128,7 +107,7 @@ impl Data {
         self.accounts.insert(id, Account { name: name.into(), created_at });
         let visibility = VaultVisibility::Private;
         let general = NewVault { name: "General".into(), description: None, visibility };
-        self.insert_vault(id, VaultRecord { system: true, ..general.record(created_at) });
+        self.of_mut(id).insert_vault(VaultRecord { system: true, ..general.record(created_at) });
         id
     }
 }
@@ -142,13 +121,11 @@ impl Data {
         changes
     }
 
-    /// Undoes this step and all later ones.
     pub(super) fn undo_from(&mut self, step: u64) {
         self.tables().for_each(|table| table.undo_from(step));
         self.last_step = step - 1;
     }
 
-    /// Adds a record to its table.
     #[cfg(feature = "folder")]
     pub(super) fn load(&mut self, number: i64, kind: &str, text: &str) -> Result<(), String> {
         let table = self.tables().find(|table| table.kind() == Some(kind));
@@ -156,7 +133,6 @@ impl Data {
         table.load(number, text).map_err(|error| format!("the record {number} ({kind}): {error}"))
     }
 
-    /// Fills the tables that are derived from others.
     #[cfg(feature = "folder")]
     pub(super) fn derive(&mut self) {
         for key in self.keys.values() {

@@ -14,7 +14,6 @@ impl Data {
         self.jobs.get(&(key.account, key.client_job_id.clone()))
     }
 
-    /// Adds a job or replaces it.
     pub(super) fn put_job(&mut self, job: Job) {
         let name = job.record.key.client_job_id.clone();
         match self.job(&job.record.key).map(Job::queue_key) {

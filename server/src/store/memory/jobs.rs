@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::MemoryStore;
+use super::account::AccountView;
 use super::rows::{Job, Phase};
 use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
 use crate::store::{JobStore, Result, StoreError};
@@ -35,26 +36,25 @@ impl MemoryStore {
 #[async_trait]
 impl JobStore for MemoryStore {
     async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved> {
-        let own = caller.account;
-        self.write(caller, |data| {
-            let key = JobKey { account: own, client_job_id: new.client_job_id };
-            if let Some(job) = data.job(&key) {
+        self.write(caller, |own| {
+            let key = JobKey { account: own.id, client_job_id: new.client_job_id };
+            if let Some(job) = own.data.job(&key) {
                 let same = job.digest == new.digest;
                 let existing = same.then(|| Reserved::Existing(job.record.clone()));
                 return existing.ok_or(StoreError::JobConflict);
             }
-            data.check_vault(own, new.vault)?;
-            let now = data.now();
+            own.check_vault(new.vault)?;
+            let now = own.data.now();
             let record = JobRecord {
                 key,
                 request: new.request,
-                vault: new.vault.map_or_else(|| data.general(own), Ok)?,
+                vault: new.vault.map_or_else(|| own.general(), Ok)?,
                 state: JobState::Submitting,
                 waits_for: None,
                 created_at: now,
                 updated_at: now,
             };
-            data.put_job(Job {
+            own.data.put_job(Job {
                 record: record.clone(),
                 digest: new.digest,
                 due_at: now,
@@ -96,8 +96,8 @@ impl JobStore for MemoryStore {
     }
 
     async fn job(&self, caller: &Caller, client_job_id: &str) -> Result<JobRecord> {
-        self.read(caller, |data| {
-            let job = data.jobs.get(&(caller.account, client_job_id.into()));
+        self.read(caller, |own| {
+            let job = own.data.jobs.get(&(own.id, client_job_id.into()));
             let job = job.filter(|job| job.phase() != Phase::Submitting);
             job.map(|job| job.record.clone()).ok_or(StoreError::NotFound)
         })
@@ -110,8 +110,8 @@ impl JobStore for MemoryStore {
         before: Option<&str>,
         limit: usize,
     ) -> Result<Vec<JobRecord>> {
-        let own = caller.account;
-        self.read(caller, |data| {
+        self.read(caller, |AccountView { data, id }| {
+            let own = *id;
             let shown = |name: &str| {
                 let job = data.jobs.get(&(own, name.into()));
                 job.filter(|job| !job.is_submitting())

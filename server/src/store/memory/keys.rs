@@ -5,8 +5,10 @@ use std::cmp::Reverse;
 use async_trait::async_trait;
 
 use super::MemoryStore;
+use super::account::AccountView;
 use super::data::Data;
-use super::rows::{Code, Kind, Session, after};
+use super::rows::{Code, Kind, Session};
+use crate::clock::after;
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, SessionRecord};
 use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
 use crate::store::{KeyStore, Result, SessionStore, StoreError};
@@ -95,28 +97,28 @@ impl KeyStore for MemoryStore {
     }
 
     async fn create_api_key(&self, caller: &Caller, new: NewKey) -> Result<KeyRecord> {
-        self.write(caller, |data| {
-            let live = data.keys_of(caller.account).filter(|key| !key.is_revoked());
+        self.write(caller, |own| {
+            let live = own.data.keys_of(own.id).filter(|key| !key.is_revoked());
             if live.count() >= API_KEYS_MAX {
                 return Err(StoreError::TooManyKeys);
             }
-            data.insert_key(caller.account, new)
+            own.data.insert_key(own.id, new)
         })
         .await
     }
 
     async fn api_keys(&self, caller: &Caller) -> Result<Vec<KeyRecord>> {
-        self.read(caller, |data| {
-            let mut own: Vec<_> = data.keys_of(caller.account).cloned().collect();
-            own.sort_unstable_by_key(|key| Reverse((key.created_at, key.id)));
-            Ok(own)
+        self.read(caller, |own| {
+            let mut keys: Vec<_> = own.data.keys_of(own.id).cloned().collect();
+            keys.sort_unstable_by_key(|key| Reverse((key.created_at, key.id)));
+            Ok(keys)
         })
         .await
     }
 
     async fn revoke_api_key(&self, caller: &Caller, public_id: &str) -> Result<KeyRecord> {
-        self.write(caller, |data| {
-            data.revoke(public_id, Some(caller.account)).ok_or(StoreError::NotFound)
+        self.write(caller, |own| {
+            own.data.revoke(public_id, Some(own.id)).ok_or(StoreError::NotFound)
         })
         .await
     }
@@ -187,10 +189,9 @@ impl SessionStore for MemoryStore {
     }
 
     async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionRecord>> {
-        self.read(caller, |data| {
-            let now = data.now();
-            let valid = data.sessions.values().filter(|session| session.is_valid(now));
-            let own = valid.filter(|session| session.record.account == caller.account);
+        self.read(caller, |AccountView { data, id }| {
+            let (now, all) = (data.now(), data.sessions.values());
+            let own = all.filter(|one| one.record.account == *id && one.is_valid(now));
             let mut own: Vec<_> = own.map(|session| session.record.clone()).collect();
             own.sort_unstable_by_key(|session| Reverse((session.created_at, session.id)));
             Ok(own)
@@ -199,14 +200,10 @@ impl SessionStore for MemoryStore {
     }
 
     async fn end_session(&self, caller: &Caller, id: KeyId) -> Result<()> {
-        self.write(caller, |data| {
-            let session = data.sessions.get(&id);
-            session
-                .filter(|session| session.record.account == caller.account)
-                .ok_or(StoreError::NotFound)?;
-            if let Some(session) = data.sessions.get_mut(&id) {
-                session.has_ended = true;
-            }
+        self.write(caller, |own| {
+            let session = own.data.sessions.get_mut(&id);
+            let session = session.filter(|session| session.record.account == own.id);
+            session.ok_or(StoreError::NotFound)?.has_ended = true;
             Ok(())
         })
         .await

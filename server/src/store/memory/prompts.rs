@@ -17,28 +17,25 @@ use crate::store::{Place, PromptStore, PromptTexts, Result, SearchStore, StoreEr
 #[async_trait]
 impl PromptStore for MemoryStore {
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
-        let own = caller.account;
-        self.write(caller, |data| {
-            let id = data.create_prompt(own, new)?;
-            data.prompt(own, id)
+        self.write(caller, |own| {
+            let id = own.create_prompt(new)?;
+            own.prompt(id)
         })
         .await
     }
 
     async fn prompt(&self, caller: &Caller, id: PromptId) -> Result<SharedPrompt> {
-        self.read(caller, |data| data.prompt(caller.account, id)).await
+        self.read(caller, |own| own.prompt(id)).await
     }
 
     async fn prompt_inputs(&self, caller: &Caller, id: PromptId) -> Result<PromptInputs> {
-        let own = caller.account;
-        self.read(caller, |data| data.stored(own, id).map(|prompt| prompt.inputs.clone())).await
+        self.read(caller, |own| own.stored(id).map(|prompt| prompt.inputs.clone())).await
     }
 
     async fn list_prompts(&self, caller: &Caller, query: PromptQuery) -> Result<PromptPage> {
         let PromptQuery { vault, kind, after, limit } = query;
-        let own = caller.account;
-        self.read(caller, |data| {
-            let listed = data.listed(own, vault, kind, after)?.take(limit.saturating_add(1));
+        self.read(caller, |own| {
+            let listed = own.listed(vault, kind, after)?.take(limit.saturating_add(1));
             let mut prompts: Vec<_> = listed.cloned().collect();
             let more = prompts.len() > limit;
             prompts.truncate(limit);
@@ -53,10 +50,9 @@ impl PromptStore for MemoryStore {
         id: PromptId,
         patch: PromptPatch,
     ) -> Result<SharedPrompt> {
-        let own = caller.account;
-        self.write(caller, |data| {
-            let StoredPrompt { shown, mut inputs } = data.stored(own, id)?.clone();
-            data.check_vault(own, patch.vault)?;
+        self.write(caller, |own| {
+            let StoredPrompt { shown, mut inputs } = own.stored(id)?.clone();
+            own.check_vault(patch.vault)?;
             let has_model = patch.inputs.model_id.is_some() || inputs.model_id.is_some();
             if !has_model && patch.kind.is_some_and(PromptKind::needs_model) {
                 return Err(StoreError::ModelRequired);
@@ -75,28 +71,28 @@ impl PromptStore for MemoryStore {
             if patch.image.is_some() {
                 record.images = record.images.iter().cloned().chain(patch.image).collect();
             }
-            record.updated_at = later(data.now(), record.updated_at);
+            record.updated_at = later(own.data.now(), record.updated_at);
             let new = patch.inputs;
             set(&mut inputs.model_id, new.model_id.map(Some));
             set(&mut inputs.aspect_ratio, new.aspect_ratio.map(Some));
             set(&mut inputs.image_url, new.image_url.map(Some));
             set(&mut inputs.reference_media_urls, new.reference_media_urls.map(Some));
-            data.prompts.insert((own, id), StoredPrompt { shown: Arc::new(record), inputs });
+            let shown = Arc::new(record);
+            own.data.prompts.insert((own.id, id), StoredPrompt { shown, inputs });
             if let Some(vault) = patch.vault {
-                data.add_member(own, vault, id);
+                own.add_member(vault, id);
             }
-            data.prompt(own, id)
+            own.prompt(id)
         })
         .await
     }
 
     async fn delete_prompt(&self, caller: &Caller, id: PromptId) -> Result<()> {
-        let own = caller.account;
-        self.write(caller, |data| {
-            for vault in data.prompt(own, id)?.vault_ids.iter().copied() {
-                data.remove_prompt(own, vault, id)?;
+        self.write(caller, |own| {
+            for vault in own.prompt(id)?.vault_ids.iter().copied() {
+                own.remove_prompt(vault, id)?;
             }
-            data.prompts.remove(&(own, id));
+            own.data.prompts.remove(&(own.id, id));
             Ok(())
         })
         .await
@@ -108,12 +104,11 @@ impl PromptStore for MemoryStore {
         id: PromptId,
         vault: VaultId,
     ) -> Result<SharedPrompt> {
-        let own = caller.account;
-        self.write(caller, |data| {
-            data.stored(own, id)?;
-            data.check_vault(own, Some(vault))?;
-            data.add_member(own, vault, id);
-            data.prompt(own, id)
+        self.write(caller, |own| {
+            own.stored(id)?;
+            own.check_vault(Some(vault))?;
+            own.add_member(vault, id);
+            own.prompt(id)
         })
         .await
     }
@@ -129,9 +124,8 @@ impl SearchStore for MemoryStore {
         after: Option<PromptId>,
     ) -> Result<TextChunk> {
         let vault = if let Place::Vault(id) = place { Some(id) } else { None };
-        let own = caller.account;
-        self.read(caller, |data| {
-            let read: Vec<_> = data.listed(own, vault, kind, after)?.take(SEARCH_CHUNK).collect();
+        self.read(caller, |own| {
+            let read: Vec<_> = own.listed(vault, kind, after)?.take(SEARCH_CHUNK).collect();
             let next = read.last().filter(|_| read.len() == SEARCH_CHUNK).map(|prompt| prompt.id);
             let is_in_place =
                 |prompt: &&&SharedPrompt| place != Place::NoVault || prompt.vault_ids.is_empty();
@@ -152,8 +146,7 @@ impl SearchStore for MemoryStore {
         kind: Option<PromptKind>,
         most: usize,
     ) -> Result<usize> {
-        let own = caller.account;
-        self.read(caller, |data| Ok(data.listed(own, None, kind, None)?.take(most).count())).await
+        self.read(caller, |own| Ok(own.listed(None, kind, None)?.take(most).count())).await
     }
 
     async fn memberships_of(
@@ -162,10 +155,8 @@ impl SearchStore for MemoryStore {
         vault: VaultId,
         prompts: &[PromptId],
     ) -> Result<Vec<VaultPromptId>> {
-        let own = caller.account;
-        self.read(caller, |data| {
-            let members = data.members_of(own, vault);
-            let found = members.filter(|(_, member)| prompts.contains(&member.prompt));
+        self.read(caller, |own| {
+            let found = own.members(vault).filter(|(_, member)| prompts.contains(&member.prompt));
             Ok(found.map(|(membership, _)| membership).collect())
         })
         .await

@@ -8,7 +8,8 @@ use promptarium::PromptId;
 use tokio::time::sleep;
 
 use super::MemoryStore;
-use super::rows::{Job, Phase, QueueKey, after};
+use super::rows::{Job, Phase, QueueKey};
+use crate::clock::{after, before};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, JobState, Lease, PromptImage, Release, Turn,
     output_prompt,
@@ -43,11 +44,6 @@ impl MemoryStore {
 /// The time from one to another, zero if the clock was set back.
 fn between(from: Timestamp, to: Timestamp) -> Duration {
     to.duration_since(from).try_into().unwrap_or_default()
-}
-
-/// The time this long before another.
-pub(super) fn before(time: Timestamp, by: Duration) -> Timestamp {
-    time.checked_sub(by).unwrap_or(Timestamp::MIN)
 }
 
 #[async_trait]
@@ -153,16 +149,15 @@ impl JobQueue for MemoryStore {
         request: &GenerationRequest,
         images: Vec<PromptImage>,
     ) -> Result<PromptId> {
-        let own = lease.job.account;
         self.step(|data| {
             let job = data.job(&lease.job).filter(|job| job.fence == Some(lease.fence));
             let mut job = job.ok_or(StoreError::LeaseLost)?.clone();
             let ticket = job.record.state.ticket().cloned().ok_or(StoreError::LeaseLost)?;
-            if !data.vaults.contains(&(own, job.record.vault)) {
-                job.record.vault = data.general(own)?;
+            let mut own = data.of_mut(lease.job.account);
+            if own.vault(job.record.vault).is_err() {
+                job.record.vault = own.general()?;
             }
-            let new = output_prompt(request, job.record.vault, images);
-            let prompt = data.create_prompt(own, new)?;
+            let prompt = own.create_prompt(output_prompt(request, job.record.vault, images))?;
             job.end(JobState::Completed(ticket, prompt), data.now());
             data.put_job(job);
             Ok(prompt)

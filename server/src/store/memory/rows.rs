@@ -1,13 +1,14 @@
-//! The rows of the tables, as records have them in JSON. A field that is added later needs a default.
+//! The rows of the tables, as records have them in JSON. A field that is added later needs a
+//! default.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use promptarium::PromptId;
 use serde::{Deserialize, Serialize};
 
+use crate::clock::after;
 use crate::domain::{
     AccountId, JobKey, JobRecord, JobState, PromptInputs, SessionRecord, SharedPrompt,
 };
@@ -49,7 +50,6 @@ pub(super) struct Session {
     pub(super) has_ended: bool,
 }
 
-/// What a one-time code stands for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Code {
     pub(super) account: AccountId,
@@ -133,7 +133,6 @@ impl Job {
         self.record.updated_at = later(now, self.record.updated_at);
     }
 
-    /// Enters a final state.
     pub(super) fn end(&mut self, state: JobState, now: Timestamp) {
         self.enter(state, now);
         self.fence = None;
@@ -143,11 +142,6 @@ impl Job {
         self.failed_attempts += 1;
         self.failing_since.get_or_insert(now);
     }
-}
-
-/// The time this long after another.
-pub(super) fn after(time: Timestamp, by: Duration) -> Timestamp {
-    time.checked_add(by).unwrap_or(Timestamp::MAX)
 }
 
 /// The time of a change: now, but at least a microsecond after the previous change.

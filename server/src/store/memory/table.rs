@@ -80,7 +80,6 @@ impl<K: Clone + Ord, V: Clone> Table<K, V> {
         Some(&mut row.value)
     }
 
-    /// Adds a row or replaces it.
     pub(super) fn insert(&mut self, key: K, value: V) {
         if let Some(present) = self.get_mut(&key) {
             *present = value;
@@ -105,9 +104,7 @@ impl<K: Clone + Ord, V: Clone> Table<K, V> {
     }
 }
 
-/// What is done with each table of a store.
 pub(super) trait AnyTable {
-    /// All its records.
     #[cfg(test)]
     fn records(&self) -> Vec<Change>;
 
@@ -123,7 +120,6 @@ pub(super) trait AnyTable {
     /// Adds the records that a step has changed.
     fn changes(&self, step: u64, all: &mut Vec<Change>);
 
-    /// Adds a row from its record.
     #[cfg(feature = "folder")]
     fn load(&mut self, number: i64, text: &str) -> serde_json::Result<()>;
 }

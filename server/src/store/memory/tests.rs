@@ -55,13 +55,13 @@ impl MemoryStore {
 
 impl Data {
     fn check_account(&self, own: AccountId) {
-        assert_eq!(self.vaults_of(own).filter(|vault| vault.system).count(), 1);
-        let slugs: BTreeSet<_> = self.vaults_of(own).map(|vault| &vault.slug).collect();
-        assert_eq!(slugs.len(), self.vaults_of(own).count(), "two vaults have one slug");
+        let view = self.of(own);
+        assert_eq!(view.vaults().filter(|vault| vault.system).count(), 1);
+        let slugs: BTreeSet<_> = view.vaults().map(|vault| &vault.slug).collect();
+        assert_eq!(slugs.len(), view.vaults().count(), "two vaults have one slug");
         let mut vaults_of: BTreeMap<PromptId, Vec<_>> = BTreeMap::new();
-        for vault in self.vaults_of(own) {
-            let members: Vec<_> =
-                self.members_of(own, vault.id).map(|(_, member)| member).collect();
+        for vault in view.vaults() {
+            let members: Vec<_> = view.members(vault.id).map(|(_, member)| member).collect();
             let prompts: BTreeSet<_> = members.iter().map(|member| member.prompt).collect();
             assert_eq!(prompts.len(), members.len(), "a prompt is in one vault twice");
             assert_eq!(vault.prompt_count, members.len() as u64);
@@ -118,7 +118,7 @@ async fn a_step_that_fails_or_panics_in_its_middle_is_undone() {
     let change = |data: &mut Data| {
         data.create_account("bob");
         data.prompts.remove(&(alice.account, prompt));
-        data.vault_mut(alice.account, vault).unwrap().prompt_count = 7;
+        data.of_mut(alice.account).vault_mut(vault).unwrap().prompt_count = 7;
     };
     let failing = memory.step(|data| {
         change(data);

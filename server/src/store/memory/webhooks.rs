@@ -13,9 +13,8 @@ use tokio::time::timeout;
 
 use super::MemoryStore;
 use super::data::{Data, Extension};
-use super::queue::before;
-use super::rows::after;
 use super::table::{AnyTable, Table};
+use crate::clock::{after, before};
 use crate::domain::webhook::{Delivery, DeliveryClaim, DeliveryDetails, DeliveryId, Webhooks};
 use crate::domain::{AccountId, JobKey, JobRecord, JobState, PromptImage, Turn};
 use crate::limits::JOBS_AT_ONCE;

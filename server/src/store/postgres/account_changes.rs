@@ -1,9 +1,8 @@
-//! What the owner of an account does beside the API: renaming and deleting the account, and vaults
-//! that anybody may read.
+//! What the owner of an account does beside the API, and vaults that anybody may read.
 //!
-//! An account is deleted in steps, each of which leaves its data consistent: keys and sessions but
-//! the caller's are revoked, so that nobody else writes; then jobs, vaults and prompts go in
-//! batches; at the end one transaction deletes the rest.
+//! An account is deleted in steps, each of which leaves its data consistent: other keys and
+//! sessions are revoked, so that nobody else writes; then jobs, vaults and prompts go in batches;
+//! the rest at the end.
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
@@ -19,7 +18,7 @@ use crate::domain::{AccountData, AccountId, Caller, ListedPrompt, SharedPrompt, 
 use crate::store::{AccountStore, Result, StoreError, VaultStore};
 
 statements! {
-    /// Of two accounts that get the same name at once, one violates a constraint, and its statement is
+    /// Of two accounts that get one name at once, one violates a constraint, and its statement is
     /// sent again.
     idempotent RENAME "accounts.rename"
         "{CALLER}, renamed AS (
@@ -50,7 +49,6 @@ statements! {
             RETURNING j.name_digest
         ), {LEAVE_QUEUE}
         SELECT (SELECT name_digest FROM next ORDER BY name_digest DESC LIMIT 1) FROM caller";
-    /// The same of prompts.
     idempotent DELETE_PROMPTS "accounts.delete_prompts"
         "{CALLER}, next AS MATERIALIZED (
             SELECT p.id FROM prompt p WHERE p.account_id = $1 AND p.id > $3

@@ -1,5 +1,4 @@
-//! What the operator does: creating accounts, and the keys of all accounts; and what the servers of
-//! the database remember together.
+//! What the operator does, and what the servers of the database remember together.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +15,9 @@ use crate::domain::{KeyEntry, NewKey};
 use crate::store::{AdminStore, Replace, Result, StoreError};
 
 statements! {
-    /// The account `$1` with this name, unless the name is in use, another key has the public id `$4`,
-    /// or `$5` asks for the first account and there is one. Of two concurrent ones with one name, one
-    /// violates a constraint, runs again and finds the other's row.
+    /// The account `$1`, unless its name is in use, another key has the public id `$4`, or `$5`
+    /// asks for the first account and there is one. Of two at once with one name, one violates a
+    /// constraint, runs again and finds the other's row.
     idempotent ACCOUNT "accounts.create"
         "INSERT INTO account (id, name, created_at)
          SELECT $1, $2, $3 WHERE NOT EXISTS (SELECT 1 FROM account WHERE name = $2::text)
@@ -34,7 +33,8 @@ statements! {
              INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
          )
          SELECT EXISTS (SELECT 1 FROM account WHERE id = $1)";
-    /// The key `$2`, named `$8`, of the account with the name `$1`, if there is an account `$7` or that is NULL.
+    /// The key `$2`, named `$8`, of the account with the name `$1`, if there is an account `$7` or
+    /// that is NULL.
     idempotent CREATE "keys.create"
         "WITH {NEW_KEY} INSERT INTO api_key
              (id, account_id, public_id, digest, prompts_write, created_at, revoked_at, name)
@@ -117,9 +117,9 @@ impl AdminStore for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Creates, in one transaction, the account and the key if they do not exist. Nothing changes
-    /// if another key has the public id, or if `first` and there is an account. Returns whether
-    /// the key is then there, or without a key, whether the account is new.
+    /// Creates the account and the key if they do not exist, but nothing if another key has the
+    /// public id, or if `first` and there is an account. Returns whether the key is then there, or
+    /// without a key, whether the account is new.
     pub(super) async fn create(
         &self,
         name: &str,

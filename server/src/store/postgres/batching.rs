@@ -1,10 +1,9 @@
-//! Concurrent requests of one key that go out as one statement: equal reads, reads of single
-//! values by their ids, and writes of single rows.
+//! Concurrent requests of one key that go out as one statement: equal reads, reads by ids, and
+//! writes of single rows.
 //!
 //! A request is sent at once, alone, unless [`AT_ONCE_MAX`] requests of the same key are on their
-//! way. Then it waits until fewer are, and is sent together with all others that wait. So few
-//! requests share nothing and wait for nothing, and many share statements. No value is older than
-//! the request for it: a batch is sent after all of its requests have begun.
+//! way. Then it waits until fewer are, and is sent with all others that wait. No value is older
+//! than the request for it: a batch is sent after all of its requests have begun.
 //!
 //! A batch that waited has a task of its own, which no client that hangs up can stop. A request
 //! that is dropped while it waits is never sent.
@@ -25,10 +24,9 @@ use super::retry::{no_outcome, silent, was_refused};
 use crate::error_chain::error_chain;
 use crate::store::{Cause, Result, StoreError, time_budget};
 
-/// Requests of one key that are on their way when the next one has to wait. With more, a statement
-/// carries fewer requests when there are many; with fewer, few requests wait for one another.
+/// Requests of one key on their way when the next one has to wait. With more, a statement carries
+/// fewer requests; with fewer, few requests wait for one another.
 pub(super) const AT_ONCE_MAX: usize = 2;
-/// Requests in one batch.
 pub(super) const REQUESTS_MAX: usize = 32;
 /// Bytes of the requests in one batch, unless it is one request.
 pub(super) const BYTES_MAX: usize = 1024 * 1024;
@@ -55,7 +53,6 @@ struct Waiting<I, O> {
     outcome: oneshot::Sender<Result<O>>,
 }
 
-/// What a key, an input and an output must be.
 pub(super) trait Value: Clone + Send + 'static {}
 impl<T: Clone + Send + 'static> Value for T {}
 
@@ -110,8 +107,8 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
         }
     }
 
-    /// The next batch of a key, after one with so many requests has ended; empty if too many are
-    /// still on their way, or none waits.
+    /// The next batch of a key, after one with so many requests has ended; empty if none may be
+    /// sent.
     fn next(&self, key: &K, ended: usize) -> Vec<Waiting<I, O>> {
         let mut queues = self.queues.lock();
         let Some(queue) = queues.get_mut(key) else { return Vec::new() };
@@ -149,8 +146,8 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Drop for Running<K, I, O> {
 }
 
 impl<K: Value + Eq + Hash, I: Value, O: Value> Running<K, I, O> {
-    /// Sends a batch, and each of its requests alone if it has changed nothing and the fault may be
-    /// that of one.
+    /// Sends a batch, and each request alone if that changed nothing and the fault may be that of
+    /// one.
     async fn send(self, batch: Vec<Waiting<I, O>>) {
         let (Batcher { send, writes, .. }, key) = (self.batcher.clone(), self.key.clone());
         let inputs = batch.iter().map(|request| request.input.clone()).collect();
@@ -172,7 +169,6 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Running<K, I, O> {
     }
 }
 
-/// The failure of a batch as that of one of its requests.
 fn copy(failure: &StoreError) -> StoreError {
     let text = |cause: &Cause| error_chain(&**cause).into();
     match failure {
@@ -195,7 +191,6 @@ fn no_output() -> StoreError {
     StoreError::Internal("a request has no output".into())
 }
 
-/// How many of those that wait are sent in one batch.
 fn batch_len<I, O>(waiting: &[Waiting<I, O>]) -> usize {
     let mut bytes = 0;
     let fits = waiting.iter().take(REQUESTS_MAX).take_while(|request| {

@@ -29,7 +29,7 @@ pub(super) struct Connector {
 #[derive(Default)]
 pub(super) struct State {
     /// The host to begin with, modulo their number: the one that accepted a connection last, so
-    /// that a host that is down costs its timeout once and not for every connection.
+    /// that a host that is down costs its timeout once.
     first: AtomicUsize,
     /// Connections of an earlier epoch are not used any more.
     epoch: AtomicUsize,
@@ -49,8 +49,8 @@ impl Connector {
         Self { url: Arc::new(url.clone()), state: Arc::default() }
     }
 
-    /// A connection to the first host that gives one. The driver would try the hosts too, but with
-    /// no limit for one that accepts and does not answer, and from the same host each time.
+    /// A connection to the first host that gives one. The driver has no limit for one that accepts
+    /// and does not answer, and begins with the same host each time.
     pub(super) async fn connect(&self) -> Result<DbClient, Unreachable> {
         let (hosts, first) = (&self.url.hosts, self.state.first.load(Relaxed));
         let (mut reasons, mut temporary) = (Vec::new(), false);
@@ -79,8 +79,7 @@ impl Connector {
         Err(Unreachable { text: reasons.join("; "), temporary })
     }
 
-    /// The same for the start of a program: no pooler is in the way that mixes up or loses prepared
-    /// statements.
+    /// The same for the start of a program: no pooler mixes up or loses prepared statements.
     pub(super) async fn connect_and_check(&self) -> Result<DbClient, Unreachable> {
         let (client, other) = (self.connect().await?, self.connect().await?);
         check_pooler(&client, &other).await?;
@@ -130,8 +129,7 @@ impl Manager for Connector {
         self.connect().await
     }
 
-    /// Sends nothing: whether the connection still works shows when it is used, and a statement
-    /// is retried if it does not.
+    /// Whether the connection still works shows when it is used, and a statement is retried if not.
     async fn recycle(&self, client: &mut DbClient, _: &Metrics) -> RecycleResult<Unreachable> {
         if client.is_usable() { Ok(()) } else { Err(RecycleError::message("closed")) }
     }
@@ -141,7 +139,6 @@ pub(super) struct DbClient {
     pub(super) client: Client,
     connector: Connector,
     epoch: usize,
-    /// By name, each prepared once.
     statements: RwLock<HashMap<&'static str, Prepared>>,
     closed: AtomicBool,
     /// Runs until the connection has ended.
@@ -173,8 +170,8 @@ impl DbClient {
         self.connector.state.epoch.fetch_max(self.epoch + 1, Relaxed);
     }
 
-    /// Closes the connection and asks the server to cancel what runs on it, since a server that
-    /// only loses the connection notices when it sends its first row.
+    /// Closes the connection and cancels what runs on it: the server would notice at its first row
+    /// only.
     pub(super) fn abandon(&self) {
         self.close();
         let (token, tls) = (self.client.cancel_token(), self.connector.url.tls.clone());
@@ -185,14 +182,13 @@ impl DbClient {
     }
 }
 
-/// Makes sure that a statement prepared in one transaction can be executed in the next. There are
-/// poolers that change the connection below ours, and lose what was prepared on it, or execute what
+/// Makes sure that a statement prepared in one transaction can be executed in the next. Some
+/// poolers change the connection below ours, and lose what was prepared on it, or execute what
 /// another client prepared there under the same name.
 ///
-/// A pooler that pools by transaction shows itself only if the server connection on which
-/// `client` prepared is taken, so `other` begins a transaction meanwhile. Clients of other
-/// servers may take it first, so this is tried several times. They use the same names, so the
-/// statement returns a number of its own.
+/// Such a pooler shows itself only if the connection on which `client` prepared is taken, so
+/// `other` begins a transaction meanwhile. Others may take it first, so this is tried several
+/// times. They use the same names, so the statement returns a number of its own.
 async fn check_pooler(client: &Client, other: &Client) -> Result<(), Unreachable> {
     let own = rand::random::<i64>();
     let sql = format!("SELECT '{own}'::bigint");

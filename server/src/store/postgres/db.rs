@@ -25,10 +25,9 @@ pub(super) struct Db {
     pub(super) clock: Clock,
     /// For one statement: the server itself ends it after `statement_timeout`.
     pub(super) limit: Duration,
-    /// For the statement of a long write.
     pub(super) long_limit: Duration,
-    // How the connections for one statement at a time are divided. What long writes may hold is less
-    // than all, so that some are always left for steps.
+    // How those connections are divided. Long writes hold less than all, so that some are left for
+    // steps.
     /// Statements of callers, of milliseconds each unless they wait for a lock.
     pub(super) steps: Quota,
     pub(super) long_writes: Quota,
@@ -38,10 +37,9 @@ pub(super) struct Db {
     pub(super) look_ups: Quota,
 }
 
-/// A connection that many statements share without waiting for one another (pipelining), which
-/// costs fewer wake-ups on both sides. Answers come in order, so these statements must be short
-/// and wait for no locks; `statement_timeout` is the limit. Each that runs or waits for the
-/// connection holds a reference. Written while connecting, so that a slot opens one at a time.
+/// A connection that many statements share (pipelining). Answers come in order, so these statements
+/// must be short and wait for no locks. Each holds a reference. Written while connecting, so that a
+/// slot opens one at a time.
 type Slot = Arc<RwLock<Option<Arc<DbClient>>>>;
 
 impl Db {
@@ -49,8 +47,7 @@ impl Db {
         let connections = connector.url.connections.max(DATABASE_CONNECTIONS_MIN);
         let shared = (connections / SHARED_CLIENTS_PART).clamp(1, SHARED_CLIENTS_MAX);
         let own = connections - shared;
-        // The connection that came back last is used next, so that few are busy, here and in
-        // the database.
+        // The last one that came back is used next, so that few are busy.
         let pool = Pool::builder(connector.clone()).max_size(own).queue_mode(QueueMode::Lifo);
         let limit = match connector.url.statement_timeout {
             Duration::ZERO => Duration::MAX,
@@ -73,14 +70,13 @@ impl Db {
         })
     }
 
-    /// The time of a statement, which is always a parameter: a function of the database in a CASE or
-    /// COALESCE of an UPDATE is refused by Citus.
+    /// The time of a statement, always a parameter: Citus refuses a function of the time in an
+    /// UPDATE.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// The shared client with the fewest statements, connected if it is not; another one if no
-    /// host accepts a connection.
+    /// The shared client with the fewest statements; another one if it cannot be connected.
     pub(super) async fn shared_client(&self) -> Result<(Arc<DbClient>, Slot), Unreachable> {
         let usable = |slot: &Slot, client: &Option<Arc<DbClient>>| {
             let client = client.as_ref().filter(|client| client.is_usable())?;
@@ -104,7 +100,6 @@ impl Db {
         }
     }
 
-    /// What the connections are doing.
     pub(super) fn gauges(&self) -> Vec<Gauge> {
         let Self { pool, shared, steps, long_writes, list_rows, .. } = self;
         let status = pool.status();

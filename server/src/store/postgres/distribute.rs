@@ -1,28 +1,25 @@
-//! Spreading the tables over the nodes of a Citus cluster: account data by account, copies of
-//! everything else on every node.
+//! Distributing the tables over the nodes of a Citus cluster: account data by account, the rest as
+//! copies.
 //!
-//! References are dropped first and added again at the end, because Citus refuses to spread a table
-//! that has one to a table that is not spread yet. All is one transaction.
+//! Foreign keys are dropped first and added at the end, because Citus refuses to distribute a table
+//! that has one to a table that is not distributed yet. All is one transaction.
 
 use tokio_postgres::{Client, Error};
 
 use super::migrate::{MigrateError, locked};
 
-/// Tables of account data, distributed by `account_id`.
 pub(super) const BY_ACCOUNT: [&str; 6] =
     ["vault", "prompt", "vault_prompt", "job", "webhooks", "webhook_delivery"];
 
 /// Tables that every node has. `due_job` and `due_delivery` are only on the coordinator, so that a
-/// worker can lock a row of any account that no other one has locked.
+/// worker can lock a row of any account.
 pub(super) const ON_EVERY_NODE: [&str; 6] =
     ["account", "setting", "api_key", "session", "sign_in_code", "vault_directory"];
 
 pub(super) const IS_CITUS: &str =
     "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
-/// Compiling a statement takes longer than running it, and what a session says does not reach the
-/// nodes. Citus passes this on to them.
+/// What a session says does not reach the nodes; Citus passes this on to them.
 const JIT_OFF: &str = "SELECT format('ALTER DATABASE %I SET jit = off', current_database())";
-/// Of a session that says nothing.
 const HAS_JIT: &str = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')
     AND EXISTS (SELECT FROM pg_settings WHERE name = 'jit' AND reset_val = 'on')";
 /// A table is planned on one connection to each node, as its references need it.

@@ -9,9 +9,8 @@ use crate::store::StoreError;
 pub(super) enum ErrorClass {
     /// Another statement got in between, and this one was rolled back: send it again.
     Conflict,
-    /// Nothing was executed: the server takes no writes any more, or does not hold the prepared
-    /// statement as it was, or another one under its name, as a pooler may mix them up. Send it
-    /// again, over a new connection.
+    /// Nothing was executed: the server takes no writes any more, or a pooler has mixed up the
+    /// prepared statement. Send it again, over a new connection.
     OtherServer,
     /// The connection broke or its server shut down. The statement may have been executed.
     ConnectionLost,
@@ -21,7 +20,6 @@ pub(super) enum ErrorClass {
     Unavailable,
     /// The same, until its disk has space.
     Full,
-    /// Anything else, such as a mistake in the statement. It is not sent again.
     Fault,
 }
 
@@ -29,9 +27,9 @@ pub(super) enum ErrorClass {
 const CLASSES: [(&[&str], ErrorClass); 6] = [
     // Serialization failure, deadlock, violated foreign key, violated unique index.
     (&["40001", "40P01", "23503", "23505"], ErrorClass::Conflict),
-    // Read-only transaction; "cached plan must not change result type", which has no own code; a
-    // statement's name that the server does not know, or knows already; parameters of another type.
-    // Not those of another number: PgBouncer has their code, 08P01, for lost connections too.
+    // Read-only transaction; "cached plan must not change result type"; a statement's name that is
+    // unknown or known already; parameters of another type. Not those of another number: PgBouncer
+    // has their code, 08P01, for lost connections too.
     (&["25006", "0A000", "26000", "42P05", "22P03"], ErrorClass::OtherServer),
     // Idle in a transaction for too long, shutdown or crash, connection exception.
     (&["25P03", "57P", "08"], ErrorClass::ConnectionLost),

@@ -1,5 +1,4 @@
-//! Adding many prompts and vaults in one transaction: those of an export, and copies of vaults, also of
-//! other accounts.
+//! Adding many prompts and vaults in one transaction: those of an export, and copies of vaults.
 //!
 //! Ids are taken from the sequences before, so that each statement has the rows of one account.
 
@@ -36,13 +35,12 @@ statements! {
     /// Forking is the one thing that reads another account: the one that the directory names.
     read_only ACCOUNT_OF "fork.account_of"
         "{CALLER} SELECT d.account_id FROM caller LEFT JOIN vault_directory d ON d.vault_id = $3";
-    /// The vault `$3` of the account `$4`.
     read_only SOURCE "fork.source"
         "{CALLER} SELECT {VAULT_COLUMNS}
          FROM caller LEFT JOIN vault v ON v.account_id = $4 AND v.id = $3";
-    /// Copies the prompts of the vault `$4` of the account `$3`, which get the first of the ids `$7`, if
-    /// the vault was not changed since [`SOURCE`] read it and has not more prompts. They come from one
-    /// snapshot. Citus runs the subquery on the node of its account.
+    /// Copies the prompts of the vault `$4` of the account `$3`, which get the first of the ids
+    /// `$7`, if it was not changed since [`SOURCE`] read it and has not more prompts. Citus runs
+    /// the subquery on the node of its account.
     non_idempotent COPY "fork.copy"
         "INSERT INTO prompt (account_id, id, {INPUT_COLUMNS}, images, created_at, updated_at)
          SELECT $1, ($7::bigint[])[number], {INPUT_COLUMNS}, images, $6, $6 FROM (
@@ -55,8 +53,8 @@ statements! {
                  AND v.prompt_count <= cardinality($7::bigint[])
              OFFSET 0
          ) p WHERE {KEY_IS_VALID}";
-    /// Returns the new vault `$3`. Removes it if it has none of the `$5` prompts, since the source was
-    /// changed, and removes the copies `$4` if there is no new vault, since the account has too many.
+    /// Returns the new vault `$3`. Removes it if it has none of the `$5` prompts, as the source was
+    /// changed, and the copies `$4` if there is no new vault, as the account has too many.
     non_idempotent FINISH "fork.finish"
         "{CALLER}, v AS (
              SELECT * FROM vault WHERE account_id = $1 AND id = $3
@@ -73,7 +71,6 @@ statements! {
          SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN v ON true";
 }
 
-/// See [`AccountStore::import`](crate::store::AccountStore::import).
 pub(super) async fn import(
     store: &PostgresStore,
     caller: &Caller,
@@ -118,13 +115,11 @@ pub(super) async fn import(
     db.row_of_steps(By::LongWrite(caller, db.long_limit), &steps).await.map(drop)
 }
 
-/// So many new ids.
 pub(super) async fn new_ids(db: &Db, sequence: &str, count: i64) -> Result<Vec<i64>> {
     let rows = db.rows(By::Server, &[(&IDS, &[&sequence, &count])]).await?;
     column(one(&rows)?, 0)
 }
 
-/// A prompt as [`PROMPTS`] takes it.
 fn prompt_row(id: i64, prompt: &PromptRecord, inputs: &PromptInputs) -> Value {
     json!({
         "id": id,
@@ -143,7 +138,6 @@ fn prompt_row(id: i64, prompt: &PromptRecord, inputs: &PromptInputs) -> Value {
 }
 
 impl PostgresStore {
-    /// See [`VaultStore::fork_vault`](crate::store::VaultStore::fork_vault).
     pub(super) async fn fork(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord> {
         let row = self.db.row_of_caller(caller, &ACCOUNT_OF, &[&id.get()]).await?;
         let source = AccountId(column::<Option<_>>(&row, 0)?.ok_or(StoreError::NotFound)?);
@@ -164,8 +158,8 @@ impl PostgresStore {
         }
     }
 
-    /// Copies a vault in one transaction. Of a vault that was changed meanwhile nothing is copied, and
-    /// the copy has no prompts. Each statement reads one account, and writes one.
+    /// Copies a vault in one transaction, nothing of one that was changed meanwhile. Each statement
+    /// reads one account, and writes one.
     async fn copy(
         &self,
         caller: &Caller,

@@ -1,10 +1,10 @@
 //! Generation jobs as workers see them: leases and outcomes.
 //!
-//! A lease runs by the clocks of the servers, which may differ by less than the lease. Each claim
-//! has a new fencing token (`fence`), so a worker whose lease was taken over changes nothing.
+//! A lease runs by the clocks of the servers. Each claim has a new fencing token (`fence`), so a
+//! worker whose lease was taken over changes nothing.
 //!
-//! A job that this server queues, or releases, wakes its own workers when it is due. For the jobs of
-//! other servers, such as one whose lease has expired, a worker looks itself after [`JOB_POLL`].
+//! A job that this server queues or releases wakes its own workers. For those of other servers, a
+//! worker looks itself after [`JOB_POLL`].
 
 use std::time::Duration;
 
@@ -21,9 +21,10 @@ use super::db::Db;
 use super::job_rows::{JOB_COLUMNS, first_job, job_key};
 use super::jobs::{IN_QUEUE, LEAVE_QUEUE, LOST, change_found, random_id, rows_of_job};
 use super::prompts::values_of_one;
-use super::rows::{EVENTS, INPUT_COLUMNS, INTO_TARGET, NEW_PROMPT, after, before, column, later};
+use super::rows::{EVENTS, INPUT_COLUMNS, INTO_TARGET, NEW_PROMPT, column, later};
 use super::send::{By, Params, refs};
 use super::statement::Statement;
+use crate::clock::{after, before};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
 };
@@ -32,9 +33,9 @@ use crate::limits::JOB_POLL;
 use crate::store::{JobQueue, Result, StoreError};
 
 statements! {
-    /// Looks through the accounts with jobs that have not ended, beginning after `$3`, with one probe of
-    /// an index for each, and takes the first due job. Until `$2` no other claim takes that job. Rows
-    /// that another claim has locked are skipped.
+    /// Looks through the accounts with jobs that have not ended, beginning after `$3`, with one
+    /// probe of an index for each, and takes the first due job that no other claim has locked,
+    /// until `$2`.
     non_idempotent NEXT "jobs.next"
         "WITH RECURSIVE turn (round, account_id) AS (
              SELECT 0, $3::bigint
@@ -61,8 +62,8 @@ statements! {
          UPDATE due_job d SET due_at = $2
          FROM due WHERE d.account_id = due.account_id AND d.name_digest = due.name_digest
          RETURNING d.account_id, d.name_digest, due.due_at";
-    /// Claims the job that [`NEXT`] has found until `$4`, unless it has changed since. One that another
-    /// statement has locked, as at its end, is left.
+    /// Claims the job that [`NEXT`] has found until `$4`, unless it has changed since or is locked,
+    /// as at its end.
     non_idempotent CLAIM "jobs.claim"
         "WITH due AS MATERIALIZED (
              SELECT j.name_digest FROM job j
@@ -101,8 +102,8 @@ statements! {
              state = CASE WHEN $6 THEN 'in_progress' ELSE j.state END
          WHERE j.account_id = $1 AND j.name_digest = $2 AND j.fence = $3 RETURNING true"
         { later = later!("$7", "j.updated_at") };
-    /// `$6` says whether its failed attempts stay, with what it waits for, `$7` whether this was one
-    /// more, and `$8` whether the provider has begun.
+    /// `$6` says that its failed attempts stay, with what it waits for, `$7` that this was one
+    /// more, `$8` that the provider has begun.
     idempotent RELEASE "jobs.release"
         "WITH queued AS (
              UPDATE job j SET fence = NULL, claimable_at = $5,
@@ -118,9 +119,8 @@ statements! {
              RETURNING j.*), {IN_QUEUE}
          SELECT true FROM queued"
         { later = later!("$4", "j.updated_at") };
-    /// Locks the job first: of two concurrent ends the second finds no fence. Then locks the vault
-    /// against deletion until the prompt is in it; a vault whose deletion commits first is replaced
-    /// by General.
+    /// Locks the job first: of two ends at once the second finds no fence. Then locks the vault;
+    /// General replaces one whose deletion commits first.
     idempotent COMPLETE "jobs.complete"
         "WITH {NEW_PROMPT}, leased AS MATERIALIZED (
              SELECT vault_id FROM job
@@ -260,8 +260,7 @@ impl JobQueue for PostgresStore {
     }
 }
 
-/// Runs a statement whose first parameters are account, name and fence. It returns a row exactly
-/// if the lease still holds.
+/// Runs a statement that begins with account, name and fence. It returns a row if the lease holds.
 async fn fenced(
     db: &Db,
     statement: &'static Statement,

@@ -1,7 +1,4 @@
-//! Generation jobs: submission and status. What workers do is in [`super::job_queue`].
-//!
-//! Each method is one statement and one transaction, and none is open while a provider works.
-//! A job is due by the clock of the server that asks.
+//! Generation jobs: submission and status. No transaction is open while a provider works.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +20,8 @@ use crate::domain::{Caller, JobKey, JobRecord, NewJob, ProviderTicket, Reserved}
 use crate::limits::JOBS_AT_ONCE;
 use crate::store::{JobStore, Result, StoreError};
 
-/// The CTE that writes the row of `due_job` for the job in `queued`: it is due when it may be
-/// claimed, or while it is being submitted, late when that takes too long.
+/// The CTE that writes the row of `due_job` for the job in `queued`: due when it may be claimed, or
+/// while it is being submitted, late when that takes too long.
 pub(super) const IN_QUEUE: &str = "due AS (
     INSERT INTO due_job (account_id, name_digest, submitting, due_at)
     SELECT $1, queued.name_digest, queued.claimable_at IS NULL,
@@ -40,8 +37,8 @@ pub(super) const LEAVE_QUEUE: &str = "not_due AS (
 )";
 
 statements! {
-    /// Of two concurrent inserts one violates the primary key, is retried, and finds the other's
-    /// row. A retried insert recognises its own row by the reservation.
+    /// Of two at once one violates the primary key, is retried, and finds the other's row. A
+    /// retried one recognises its own row by the reservation.
     idempotent RESERVE "jobs.reserve"
         "{CALLER}, existing AS (
              SELECT j.* FROM caller JOIN job j ON j.account_id = $1 AND j.name_digest = $4),
@@ -84,9 +81,9 @@ statements! {
     read_only GET "jobs.get"
         "{CALLER} SELECT {JOB_COLUMNS} FROM caller LEFT JOIN job j
          ON j.account_id = $1 AND j.name_digest = $3 AND j.state <> 'submitting'";
-    /// One row of NULLs if there is none. The page begins after the job `$3`. Its keys are a range of
-    /// one index, as in [`super::listing`]. `OFFSET 0` keeps the state of that job out of the subquery:
-    /// with it, an index of all jobs of the account could be read instead of the one row.
+    /// One row of NULLs if there is none. The page begins after the job `$3`. `OFFSET 0` keeps the
+    /// state of that job out of the subquery: with it, an index of all jobs could be read instead
+    /// of the one row.
     read_only LIST "jobs.list"
         "{CALLER}, before AS (SELECT b.created_at, b.name_digest FROM caller CROSS JOIN LATERAL (
                  SELECT created_at, name_digest, state FROM job

@@ -1,5 +1,4 @@
-//! API keys: authentication, and those of an account as its owner sees them. What the operator does
-//! with keys is in [`super::accounts`].
+//! API keys as their owner sees them. What the operator does with them is in [`super::accounts`].
 
 use std::sync::Arc;
 
@@ -11,8 +10,9 @@ use quick_cache::sync::Cache;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, all, before, column, int};
+use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, all, column, int};
 use super::send::{By, LOCK_ACCOUNT, Params};
+use crate::clock::before;
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
 use crate::error_chain::error_chain;
 use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION};
@@ -27,8 +27,7 @@ statements! {
         "SELECT {KEY_COLUMNS} FROM api_key k WHERE k.public_id = $1::text AND {IS_NO_SESSION}";
     pub(super) read_only CONFIRM "keys.confirm"
         "{CALLER} SELECT FROM caller";
-    /// In a transaction after a lock on the account, so that of two new keys at the limit one is
-    /// refused.
+    /// After a lock on the account, so that of two new keys at the limit one is refused.
     non_idempotent CREATE "keys.create_own"
         "{CALLER}, {NEW_KEY}, number AS MATERIALIZED (
              SELECT (SELECT count(*) FROM api_key k
@@ -165,20 +164,18 @@ pub(super) fn key_record(row: &Row) -> Result<Option<KeyRecord>> {
     }))
 }
 
-/// Keys that were found before, by public id, so that a request costs no look-up, and the times of
-/// their last use. Whether a key was revoked since is checked by every statement. Only keys that
-/// exist are cached, so that guessing keys evicts none.
+/// Keys that were found before, by public id. Every statement checks whether they were revoked
+/// since. Only keys that exist are cached, so that guessing evicts none.
 pub(super) type KeyCache = Cache<Box<str>, Arc<CachedKey>>;
 
 pub(super) struct CachedKey {
     record: KeyRecord,
-    /// As this server has recorded it.
     last_use: Mutex<Option<Timestamp>>,
 }
 
 impl PostgresStore {
-    /// A key of the cache, if its secret has this digest: a wrong secret must not be answered
-    /// sooner than a key that does not exist.
+    /// A key of the cache, if its secret has this digest: a wrong one must not be answered sooner
+    /// than an unknown key.
     pub(super) fn cached_key(&self, public_id: &str, digest: &[u8; 32]) -> Option<KeyRecord> {
         let key = self.keys.get(public_id)?;
         constant_time_eq_32(&key.record.digest, digest).then(|| key.record.clone())

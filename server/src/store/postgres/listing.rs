@@ -1,13 +1,12 @@
 //! Lists: pages of prompts, and the contents of vaults.
 //!
 //! Each query has an index in which its rows are contiguous and ordered, so the cost of a page
-//! depends on its size only. The statements leave the planner no choice, whatever it
-//! estimates: the innermost subquery is a range of one index, and the prompts of a vault are
-//! fetched one by one.
+//! depends on its size only. The statements leave the planner no choice: the innermost subquery is
+//! a range of one index, and the prompts of a vault are fetched one by one.
 //!
 //! A small vault is read by one statement. Of a larger one the ids are read by one statement, so
 //! that its members are those of one instant, and then its prompts in batches as the client takes
-//! them. So a slow client holds no connection to the database, only a batch and the ids.
+//! them.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -28,11 +27,10 @@ use crate::domain::{Caller, ListedPrompt, PromptKind, PromptPage, PromptQuery};
 use crate::limits::{LISTING_BATCH, LISTING_BATCH_BYTES, SMALL_VAULT_PROMPTS};
 use crate::store::{Contents, Result, StoreError};
 
-/// One more than a small vault has.
 const ROWS_MAX: usize = SMALL_VAULT_PROMPTS + 1;
 const PAGE_MAX: usize = *PAGE_SIZE.end() as usize;
-/// One more than a page, in statements as a constant, because the planner estimates a parameterized
-/// LIMIT as a tenth of all rows.
+/// One more than a page. Constant, because the planner estimates a parameterized LIMIT as a tenth
+/// of all rows.
 pub(super) const AHEAD: usize = PAGE_MAX + 1;
 
 // A page of the account: ids below `$3`, at most `$4` rows. A condition goes in between.
@@ -82,8 +80,7 @@ statements! {
                  ORDER BY pin DESC NULLS LAST, id DESC LIMIT {ROWS_MAX}
              ) m {EACH_PROMPT}
          ) p ON true";
-    /// The memberships of the vault `$3` and their prompts, in order; the first ones are pinned. It may
-    /// read many rows, so it has a connection of its own.
+    /// The memberships of the vault `$3` and their prompts, in order; the first ones are pinned.
     long_read MEMBERS "contents.members"
         "{CALLER} SELECT v.id AS vault, m.memberships, m.prompts, m.pinned
          FROM caller
@@ -100,9 +97,6 @@ statements! {
 }
 
 /// Reads a page of at most [`PAGE_MAX`] prompts, once for all of these requests.
-///
-/// # Errors
-/// [`StoreError::UnknownVault`] if the caller has no such vault.
 pub(super) async fn read_page(
     db: Arc<Db>,
     (caller, query): (Caller, PromptQuery),
@@ -125,8 +119,8 @@ pub(super) async fn read_page(
     Ok(vec![page_of(&rows, limit)?; equal.len()])
 }
 
-/// The page in its rows and one more. An empty page is one row of NULLs. Statements return the rows
-/// in this order, though they do not say so: sorting here costs less than in the database.
+/// The page in its rows and one more. An empty page is one row of NULLs. Sorting here costs less
+/// than in the database.
 fn page_of(rows: &[Row], limit: usize) -> Result<PromptPage> {
     let mut prompts = all(rows, prompt)?;
     prompts.sort_unstable_by_key(|prompt| Reverse(prompt.id));
@@ -135,11 +129,9 @@ fn page_of(rows: &[Row], limit: usize) -> Result<PromptPage> {
     Ok(PromptPage { prompts, more })
 }
 
-/// Small vaults: reads that wait for one another share the rows. `None` of a vault that is not
-/// small.
+/// Small vaults; `None` of a large one.
 pub(super) type SmallVaults = Batcher<(Caller, VaultId), (), Option<Arc<[ListedPrompt]>>>;
 
-/// Reads a vault once for all of these requests.
 pub(super) async fn small_vault(
     db: Arc<Db>,
     (caller, vault): (Caller, VaultId),
@@ -168,7 +160,6 @@ pub(super) async fn large_vault(db: &Arc<Db>, caller: &Caller, vault: VaultId) -
     Ok(Contents { bytes, entries: batches.try_flatten().boxed() })
 }
 
-/// A membership, its prompt, and whether it is pinned.
 type Member = (VaultPromptId, PromptId, bool);
 
 async fn members(db: &Db, caller: &Caller, vault: VaultId) -> Result<Vec<Member>> {

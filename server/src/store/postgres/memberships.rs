@@ -1,7 +1,6 @@
 //! Memberships. The parent module explains the order of locks and CTEs that lock.
 //!
-//! All statements but `PIN` lock the vaults whose counts change, then the prompt that they
-//! add to a vault.
+//! All but `PIN` lock the vaults whose counts change, then the prompt that they add to a vault.
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream};
@@ -15,9 +14,8 @@ use crate::domain::{Caller, Membership};
 use crate::store::{Contents, MembershipStore, Moved, Result, StoreError};
 
 statements! {
-    /// The vault was locked when `added` is counted, so the new count is the one that was read under
-    /// the lock and the number added. `$5` are the pins of an import, which come after those that the
-    /// vault has; `$6` says whether prompts may be unknown.
+    /// `$5` are the pins of an import, which come after those that the vault has; `$6` says whether
+    /// prompts may be unknown.
     pub(super) non_idempotent ADD "memberships.add"
         "{CALLER}, new_members AS MATERIALIZED (
             SELECT ARRAY(SELECT nextval('vault_prompt_id_seq')
@@ -64,9 +62,8 @@ statements! {
             FROM deleted WHERE v.account_id = $1 AND v.id = deleted.vault_id
         )
         SELECT EXISTS (SELECT FROM deleted) FROM caller";
-    /// From the vault `$3` to `$5`, after both were locked, so that no membership is added to them or
-    /// removed meanwhile. If the prompt is in the target already, as where that is the source, that
-    /// membership is replaced by the new one. A missing membership is reported before a missing target.
+    /// From the vault `$3` to `$5`, after both were locked. A membership that the target has
+    /// already, as where it is the source, is replaced by the new one.
     non_idempotent MOVE "memberships.move"
         "{CALLER}, {NEW_MEMBER}, present AS (
             SELECT m.prompt_id FROM vault_prompt m
@@ -93,8 +90,8 @@ statements! {
         )
         SELECT added.id, added.prompt_id, EXISTS (SELECT FROM present) AS present
         FROM caller LEFT JOIN added ON true";
-    /// The latest pinned has the greatest number. Locks only the membership, and holds no other lock
-    /// while it waits. Of two at once that get the same number, the newer membership comes first.
+    /// The latest pinned has the greatest number. Of two at once with one number, the newer
+    /// membership comes first.
     non_idempotent PIN "memberships.pin"
         "{CALLER}, changed AS (
             UPDATE vault_prompt m SET pin = CASE WHEN $5 THEN coalesce(m.pin, 1 + coalesce((
@@ -139,7 +136,6 @@ impl MembershipStore for PostgresStore {
         }
         let added: i64 = column(&row, "added")?;
         let prompt_count = before.unsigned_abs() + added.unsigned_abs();
-        // At most the number of ids in the slice, so it fits.
         let added = usize::try_from(added).unwrap_or(prompts.len());
         Ok((added, prompt_count))
     }

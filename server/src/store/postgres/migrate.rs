@@ -1,14 +1,13 @@
 //! Migrating the schema to the version that this program knows.
 //!
-//! Each migration is applied in a transaction that also records it, and that begins with an
-//! advisory lock, so that servers that start at the same time apply it once. The lock belongs
-//! to the transaction, so it ends with the connection, also behind a pooler.
+//! Each migration is a transaction that records it and begins with an advisory lock, so that
+//! servers that start at once apply it once. The lock ends with the transaction, also behind a
+//! pooler.
 
 use sha2::{Digest as _, Sha256};
 use tokio_postgres::{Client, Error, IsolationLevel, Transaction};
 
-/// One migration. None is ever altered once released: its digest is in every database it was
-/// applied to. Each must be able to run in a transaction.
+/// One migration, never altered once released: databases hold its digest. It runs in a transaction.
 #[derive(Debug)]
 pub(super) struct Version {
     /// Such as `V1__schema`; the number is its place in the list.
@@ -16,14 +15,12 @@ pub(super) struct Version {
     pub(super) sql: &'static str,
 }
 
-/// All migrations, in their order.
 pub(super) const LIST: &[Version] =
     &[Version { name: "V1__schema", sql: include_str!("../../../migrations/V1__schema.sql") }];
 
 /// Any number that is the same for all servers: "prompts" in ASCII.
 const LOCK: i64 = 0x0070_726f_6d70_7473;
 
-/// A migration may take longer than a statement of a request.
 const NO_TIMEOUT: &str = "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0";
 
 const EXISTS: &str = "SELECT to_regclass('promptarium_migration') IS NOT NULL";
@@ -47,7 +44,6 @@ pub enum Migration {
     Off,
 }
 
-/// Why the schema is not what it should be.
 #[derive(Debug, thiserror::Error)]
 pub enum MigrateError {
     #[error("the migration {name} failed and changed nothing")]
@@ -88,8 +84,7 @@ impl Version {
     }
 }
 
-/// Applies what is missing of `list`, if that is allowed, and returns the names. Fails if the
-/// schema is then another than that of `list`.
+/// Applies what is missing of `list`, if that is allowed, and returns the names.
 pub(super) async fn run(
     client: &mut Client,
     list: &'static [Version],

@@ -14,7 +14,6 @@ use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
 use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::{Result, StoreError};
 
-/// The parts of [`UPDATE`].
 const SAVED: &str = formatcp!(
     "{CALLER}, target AS (
              SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $15
@@ -54,21 +53,20 @@ statements! {
     pub(super) idempotent LOCK_VAULTS "vaults.lock"
         "SELECT FROM vault v WHERE v.account_id = $1 AND v.id = ANY ($3::bigint[])
          AND {KEY_IS_VALID} ORDER BY v.id FOR NO KEY UPDATE";
-    /// In a transaction before a statement that reads or changes the memberships of the prompt `$3`.
-    /// Nothing can add one meanwhile.
+    /// Before a statement that reads or changes the memberships of the prompt `$3`: nothing adds
+    /// one.
     idempotent LOCK_PROMPT "prompts.lock_prompt"
         "SELECT FROM prompt p WHERE p.account_id = $1 AND p.id = $3 AND {KEY_IS_VALID} FOR UPDATE";
-    /// After the prompt `$3` and the vault `$15`, into which it is put, were locked. NULL parameters
-    /// leave their column unchanged; `$6` says whether the platform becomes `$7`. `$12` is the time of an
-    /// update, NULL if the prompt only comes into the vault. `$13` says that the update needs a model and
-    /// brings none. `$14` is the type. `$16` is a picture to add unless there are `$17`. `has_model` is
-    /// NULL if there is no such prompt.
+    /// After locks on the prompt `$3` and the vault `$15`, into which it is put. NULL leaves a
+    /// column as it is; `$6` says that the platform becomes `$7`, `$13` that the update needs a
+    /// model and brings none. `$12` is the time of an update, NULL if the prompt only comes into
+    /// the vault. `$16` is a picture to add unless there are `$17`. `has_model` is NULL if there is
+    /// no such prompt.
     non_idempotent UPDATE "prompts.update" "{SAVED} {SELECTED}";
     /// Puts it into the vault, too. On Citus a statement that inserts reaches all nodes.
     non_idempotent UPDATE_AND_PUT "prompts.update_and_put" "{SAVED}, {INTO_TARGET} {SELECTED}";
-    /// Its memberships change the counts of its vaults, so the vaults are locked first, then the
-    /// prompt. If it came into another vault while this waited, that membership is not in the
-    /// snapshot: it stays, violates its foreign key, and the statement is sent again.
+    /// The vaults are locked first, for their counts. If the prompt came into another vault
+    /// meanwhile, that membership violates its foreign key, and the statement is sent again.
     pub(super) non_idempotent DELETE "prompts.delete"
         "{CALLER}, locked_vaults AS MATERIALIZED (
              SELECT v.id FROM vault_prompt m

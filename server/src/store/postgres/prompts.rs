@@ -20,17 +20,17 @@ use crate::domain::{
 };
 use crate::store::{PromptStore, Result, StoreError};
 
-/// The id of a new prompt and the time of its creation.
 pub(super) type Created = (i64, Timestamp);
 
 statements! {
-    /// The most frequent write is one plain insert, which takes 30 % less than [`CREATE_MANY`] of one.
+    /// The most frequent write is one plain insert, which takes 30 % less than [`CREATE_MANY`] of
+    /// one.
     pipelined CREATE "prompts.create"
         "INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at)
          SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11 WHERE {KEY_IS_VALID}
          RETURNING id, created_at";
-    /// Several of one key. `ORDER BY` makes their ids increase with their numbers, which tells whose
-    /// row is whose. The URLs of all are one array, of which each has a slice.
+    /// Several of one key. `ORDER BY` makes ids increase with numbers, which tells whose row is
+    /// whose. The URLs of all are one array, of which each has a slice.
     pipelined CREATE_MANY "prompts.create_many"
         "INSERT INTO prompt AS p (account_id, {INPUT_COLUMNS}, created_at, updated_at)
          SELECT $1, kind, title, body, platform, model_id, aspect_ratio, image_url,
@@ -55,7 +55,6 @@ statements! {
              RETURNING id, kind, created_at
          ), {INTO_TARGET}
          SELECT saved.id, saved.created_at FROM caller LEFT JOIN saved ON true";
-    /// Prompts by their ids, in any order.
     pub(super) read_only GET "prompts.get"
         "{CALLER} SELECT {PROMPT_COLUMNS} FROM caller
          LEFT JOIN prompt p ON p.account_id = $1 AND p.id = ANY($3::bigint[])";
@@ -134,7 +133,6 @@ impl PromptStore for PostgresStore {
     }
 }
 
-/// Reads the prompts with these ids.
 pub(super) async fn read(
     db: Arc<Db>,
     caller: Caller,

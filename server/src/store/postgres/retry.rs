@@ -28,7 +28,6 @@ pub(super) fn silent(limit: Duration) -> Cause {
     format!("the database did not answer for {limit:?}").into()
 }
 
-/// The attempts at one statement.
 pub(super) struct Retry<'a> {
     statement: &'a Statement,
     attempt: u32,
@@ -53,8 +52,8 @@ impl<'a> Retry<'a> {
         self.limit.saturating_sub(self.began.elapsed())
     }
 
-    /// A connection from `get`, which is called again while it fails and time is left: the
-    /// database may be restarting, or other servers may have all its connections for a moment.
+    /// A connection from `get`, which is called again while it fails and time is left: the database
+    /// may be restarting.
     pub(super) async fn connection<T, E, F>(&mut self, get: impl Fn() -> F) -> Result<T>
     where
         E: Into<Cause>,
@@ -77,12 +76,11 @@ impl<'a> Retry<'a> {
         outcome.map_err(|_| no_outcome(self.maybe_done, last.unwrap_or_else(|| silent(limit))))
     }
 
-    /// Waits for the answer to the statement, at most `limit`. `Err` if none came in time.
+    /// Waits for the answer, at most `limit`.
     ///
-    /// Without an answer, the connection is abandoned: back in the pool, it would make its next user
-    /// wait for the statement. So it is if the caller is dropped, as when a client hangs up. Only on
-    /// a shared connection the statement runs on then: it is short, and to cancel it could hit that
-    /// of another caller.
+    /// Without an answer, also if the caller is dropped, the connection is abandoned: its next user
+    /// would wait for the statement. On a shared one the statement runs on: to cancel it could hit
+    /// that of another caller.
     pub(super) async fn answer<T>(
         &self,
         client: &DbClient,
@@ -96,9 +94,8 @@ impl<'a> Retry<'a> {
         outcome.map_err(|_| no_outcome(self.statement.writes, silent(limit)))
     }
 
-    /// Leaves the connection in a state in which it can be used again, or unusable. Returns after
-    /// a pause if the statement is to be sent again, and else the error. `sent` says whether it
-    /// may have reached the server.
+    /// Leaves the connection usable or closed. Returns after a pause if the statement is to be sent
+    /// again, and else the error. `sent` says whether it may have reached the server.
     pub(super) async fn after(
         &mut self,
         client: &DbClient,
@@ -154,7 +151,6 @@ impl Drop for Retry<'_> {
     }
 }
 
-/// Exponential, with jitter.
 async fn pause(attempt: u32) {
     let limit = RETRY_PAUSE_MIN.saturating_mul(1 << attempt.min(10)).min(RETRY_PAUSE_MAX);
     tokio::time::sleep(limit.mul_f64(rand::random_range(0.5..1.0))).await;

@@ -1,11 +1,9 @@
 //! SQL fragments that statements share, and conversion of rows into records.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::BytesMut;
 use const_format::formatcp;
-use jiff::Timestamp;
 use promptarium::{PromptId, VaultId, VaultPromptId};
 use tokio_postgres::Row;
 use tokio_postgres::row::RowIndex;
@@ -18,8 +16,6 @@ use crate::domain::{
 };
 use crate::store::{Cause, Result, StoreError};
 
-/// A value of a row, by its column's name or index; [`StoreError::Internal`] if the statement
-/// returns no such column.
 pub(super) fn column<'a, T: FromSql<'a>>(
     row: &'a Row,
     at: impl RowIndex + std::fmt::Display,
@@ -32,7 +28,6 @@ pub(super) fn all<T>(rows: &[Row], record: impl Fn(&Row) -> Result<Option<T>>) -
     rows.iter().filter_map(|row| record(row).transpose()).collect()
 }
 
-/// The row of a statement that always returns one.
 pub(super) fn one(rows: &[Row]) -> Result<&Row> {
     rows.first().ok_or_else(|| StoreError::Internal("there is no row".into()))
 }
@@ -46,36 +41,26 @@ pub(super) fn int(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-pub(super) fn after(time: Timestamp, duration: Duration) -> Timestamp {
-    time.checked_add(duration).unwrap_or(Timestamp::MAX)
-}
-
-pub(super) fn before(time: Timestamp, duration: Duration) -> Timestamp {
-    time.checked_sub(duration).unwrap_or(Timestamp::UNIX_EPOCH)
-}
-
-/// Whether the key `$2` is one of the account `$1` and not revoked.
 pub(super) const KEY_IS_VALID: &str =
     "EXISTS (SELECT FROM api_key WHERE id = $2 AND account_id = $1 AND revoked_at IS NULL)";
 
-/// Begins a statement with the CTE `caller`: one row, or no row if the key `$2` is revoked or not
-/// one of the account `$1`. Every other part of the statement names the account by `$1` too, so
-/// that it can be sent to the one node that has the account. Citus cannot copy a result without
-/// columns between nodes.
+/// Begins a statement with the CTE `caller`: no row if the key `$2` is revoked or not one of the
+/// account `$1`. Every other part names the account by `$1` too, so that Citus can send it to one
+/// node. Citus cannot copy a result without columns.
 pub(super) const CALLER: &str = "WITH caller AS (
     SELECT id AS key_id FROM api_key WHERE id = $2 AND account_id = $1 AND revoked_at IS NULL
 )";
 
-// CTEs with a new `id`. Citus would take the default of the column from a sequence of any node, so
-// that a later row could have a lesser id.
+// CTEs with a new `id`. From the default of the column Citus would take a lesser id for a later
+// row.
 pub(super) const NEW_PROMPT: &str =
     "new_prompt AS MATERIALIZED (SELECT nextval('prompt_id_seq') AS id)";
 pub(super) const NEW_MEMBER: &str =
     "new_member AS MATERIALIZED (SELECT nextval('vault_prompt_id_seq') AS id)";
 pub(super) const NEW_KEY: &str = "new_key AS MATERIALIZED (SELECT nextval('api_key_id_seq') AS id)";
 
-/// CTEs that put the prompt of `saved` into the vault of `target`, if there are both and it is not in
-/// it, and count it there. The vault was locked before.
+/// CTEs that put the prompt of `saved` into the vault of `target`, which was locked before, and
+/// count it there, if there are both and it is not in it.
 pub(super) const INTO_TARGET: &str = formatcp!(
     "{NEW_MEMBER}, added AS (
         INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
@@ -87,8 +72,7 @@ pub(super) const INTO_TARGET: &str = formatcp!(
     )"
 );
 
-/// CTEs that store the events of the jobs in `ended`, for each webhook that is told of them. Their ids
-/// are the same on every node.
+/// CTEs that store the events of the jobs in `ended`. Their ids are the same on every node.
 pub(super) const EVENTS: &str = "event AS MATERIALIZED (
     SELECT (w.one->>'id')::bigint AS webhook_id, ended.client_job_id, ended.updated_at, ended.images,
         'generation.' || ended.state AS event, substr(sha256(ended.name_digest
@@ -105,8 +89,8 @@ pub(super) const EVENTS: &str = "event AS MATERIALIZED (
     SELECT $1, webhook_id, id, updated_at FROM event
 )";
 
-/// The time of a change at `$now` of a row that was changed at `$before`: always later. Adding to a
-/// `timestamptz` depends on the session's time zone, so Citus refuses it in an UPDATE.
+/// The time of a change at `$now`: later than `$before`. Adding to a `timestamptz` depends on the
+/// session's time zone, so Citus refuses it in an UPDATE.
 macro_rules! later {
     ($now:literal, $before:literal) => {
         const_format::formatcp!(
@@ -118,13 +102,11 @@ macro_rules! later {
 }
 pub(super) use later;
 
-/// Whether the key `k` is no session. Not `NOT EXISTS`, which may be made a join with all
-/// sessions.
+/// Whether the key `k` is no session. `NOT EXISTS` may be made a join with all sessions.
 pub(super) const IS_NO_SESSION: &str =
     "(SELECT s.key_id FROM session s WHERE s.key_id = k.id) IS NULL";
 
-/// The columns that [`prompt`] reads, of a table or subquery named `p` of the account `$1`. They
-/// come first in the `SELECT` list; other columns follow.
+/// The columns that [`prompt`] reads, of `p` of the account `$1`. Other columns follow.
 pub(super) const PROMPT_COLUMNS: &str =
     "p.id, p.kind, p.title, p.body, p.platform, p.images, p.created_at, p.updated_at,
     ARRAY(SELECT m.vault_id FROM vault_prompt m
@@ -134,8 +116,7 @@ pub(super) const PROMPT_COLUMNS: &str =
 pub(super) const INPUT_COLUMNS: &str =
     "kind, title, body, platform, model_id, aspect_ratio, image_url, reference_media_urls";
 
-/// Joins the rows of `m` with their prompts, as `one`. They are fetched one by one, in order:
-/// `OFFSET 0` prevents the subquery from being flattened into a join.
+/// Joins the rows of `m` with their prompts, as `one`, in order: `OFFSET 0` prevents a join.
 pub(super) const EACH_PROMPT: &str = "CROSS JOIN LATERAL (
     SELECT * FROM prompt WHERE account_id = $1 AND id = m.prompt_id OFFSET 0
 ) one";
@@ -193,8 +174,7 @@ pub(super) fn vault(row: &Row) -> Result<Option<VaultRecord>> {
     }))
 }
 
-/// Reads the values of a row in order: lookup by name would search the columns for each
-/// value.
+/// Reads the values of a row in order: by name, each would be searched.
 struct Columns<'a> {
     row: &'a Row,
     next: usize,
@@ -215,7 +195,6 @@ impl<'a> Columns<'a> {
         Ok(self.take::<Option<&str>>()?.map(Arc::from))
     }
 
-    /// The value that has this text.
     fn one_of<T: Copy>(&mut self, all: &[(&str, T)]) -> Result<T> {
         let text = self.take::<&str>()?;
         let found = all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);

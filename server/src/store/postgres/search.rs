@@ -1,7 +1,6 @@
 //! What searches read: texts of prompts, a chunk at a time.
 //!
-//! Nothing is searched here. Each statement reads a range of an index backwards, as those of
-//! [`super::listing`] do, so that the planner has no choice and writers maintain no index of words.
+//! Each statement reads a range of an index backwards, as those of [`super::listing`] do.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -18,13 +17,12 @@ use crate::domain::{Caller, PromptKind};
 use crate::limits::{SEARCH_CHUNK, SEARCH_CHUNK_BYTES};
 use crate::store::{Place, PromptTexts, Result, SearchStore, StoreError, TextChunk};
 
-/// Whether `p` is in no vault. A subquery for each row: a join with all memberships would read all
-/// of them.
+/// Whether `p` is in no vault. A join with all memberships would read all of them.
 const IS_UNFILED: &str = "(SELECT m.id FROM vault_prompt m
     WHERE m.account_id = $1 AND m.prompt_id = p.id LIMIT 1) IS NULL";
 
-/// Prompts `p` from a subquery, in its order, up to a number of bytes. If `$5`, `in_place` says which
-/// are in no vault.
+/// Prompts `p` from a subquery, up to a number of bytes. If `$5`, `in_place` says which are in no
+/// vault.
 const BEGIN: &str = formatcp!(
     "LEFT JOIN LATERAL (
          SELECT id, title, body, platform, in_place FROM (
@@ -39,8 +37,8 @@ const END: &str = formatcp!(
      ) p ON true"
 );
 
-// Prompts of the account before `$3`, at most `$4`, which is the inner limit too: without it the planner
-// takes an account to have fewer prompts, and sorts all of them. A condition goes in between.
+// Prompts before `$3`, at most `$4`, which is the inner limit too: without it the planner sorts all
+// of them. A condition goes in between.
 const OF_ACCOUNT: &str = formatcp!(
     "{CALLER} SELECT p.* FROM caller {BEGIN}
          SELECT * FROM (SELECT * FROM prompt WHERE account_id = $1 AND id < $3"
@@ -68,8 +66,8 @@ statements! {
     long_read TEXTS_IN_VAULT "search.texts_in_vault" "{OF_VAULT} {END_OF_VAULT}";
     long_read TEXTS_OF_KIND_IN_VAULT "search.texts_of_kind_in_vault"
         "{OF_VAULT} AND kind = $7 {END_OF_VAULT}";
-    /// Counted up to `$3`: all, or those of the type `$4`. Ids are positive; a condition on them makes
-    /// it a range of the index.
+    /// Counted up to `$3`, of the type `$4` or all. The condition on ids makes it a range of the
+    /// index.
     read_only COUNT "search.count"
         "{CALLER} SELECT (SELECT count(*) FROM (
              (SELECT p.id FROM prompt p WHERE $4::text IS NULL AND p.account_id = $1 AND p.id > 0
@@ -136,7 +134,6 @@ impl SearchStore for PostgresStore {
     }
 }
 
-/// The texts in these rows. No prompt is one row of NULLs.
 fn chunk(rows: &[Row]) -> Result<TextChunk> {
     let mut read = all(rows, |row| {
         let Some(id) = column::<Option<i64>>(row, 0)? else { return Ok(None) };

@@ -1,9 +1,6 @@
-//! Sending statements: the one place that takes a connection, prepares, sends, and retries
-//! where that is safe.
+//! Sending statements: the one place that takes a connection, prepares, sends, and retries.
 //!
-//! A statement of a caller returns no row if the key is revoked, and at least one otherwise. Every
-//! method fails also with [`StoreError::Unavailable`], [`StoreError::Internal`] and, if the
-//! statement may have been carried out, [`StoreError::OutcomeUnknown`].
+//! A statement of a caller returns no row if the key is revoked, and at least one otherwise.
 
 use std::time::Duration;
 
@@ -26,14 +23,12 @@ use crate::store::{Result, StoreError};
 
 statements! {
     pub(super) read_only PING "ping" "SELECT clock_timestamp() AS now";
-    /// In a transaction before a statement that adds one of what an account has a limited number of.
-    /// Not a lock on the row of the account: on Citus, where that is on all nodes, it would lock the
-    /// rows of all accounts.
+    /// Before a statement that adds one of what an account has a limited number of. Not a lock on
+    /// the row of the account, which on Citus would lock those of all accounts.
     pub(super) idempotent LOCK_ACCOUNT "accounts.lock"
         "SELECT pg_advisory_xact_lock($1) WHERE {KEY_IS_VALID}";
 }
 
-/// For whom a statement is sent.
 #[derive(Clone, Copy)]
 pub(super) enum By<'a> {
     Server,
@@ -43,18 +38,14 @@ pub(super) enum By<'a> {
     Caller(&'a Caller),
     /// The same, for a statement that returns this many rows at most.
     List(&'a Caller, usize),
-    /// The same, for a long write, which may take so long, and has a part of the connections of its
-    /// own.
+    /// The same, for a long write, which may take so long.
     LongWrite(&'a Caller, Duration),
 }
 
-/// Values of a statement's parameters.
 pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// Values of parameters that are computed.
 pub(super) type Values<'a> = Vec<Box<dyn ToSql + Sync + Send + 'a>>;
 
-/// A statement of a transaction with its parameters.
 pub(super) type Step<'a> = (&'a Statement, Params<'a>);
 
 pub(super) fn refs<'a>(values: &'a Values<'_>) -> Vec<&'a (dyn ToSql + Sync)> {
@@ -62,14 +53,12 @@ pub(super) fn refs<'a>(values: &'a Values<'_>) -> Vec<&'a (dyn ToSql + Sync)> {
 }
 
 impl Db {
-    /// The rows of the last of these statements, when the server has committed. Several are one
-    /// transaction, which runs again after a conflict. All is sent at once, so that it costs one
-    /// round trip. Each statement sees what was committed before it began, so what the first one
-    /// locks does not change under the next ones.
+    /// The rows of the last of these statements, after the commit. Several are one transaction in
+    /// one round trip, which runs again after a conflict. Each statement sees what was committed
+    /// before it began, so what the first one locks does not change under the next ones.
     ///
-    /// # Errors
-    /// [`StoreError::KeyRevoked`] if they are a caller's and return no row, and
-    /// [`StoreError::TooLarge`] if a long write takes longer than it may.
+    /// Fails with [`StoreError::KeyRevoked`] if they are a caller's and return no row, and with
+    /// [`StoreError::TooLarge`] if a long write takes too long.
     pub(super) async fn rows(&self, by: By<'_>, steps: &[Step<'_>]) -> Result<Vec<Row>> {
         let (caller, long) = match by {
             By::Caller(caller) | By::List(caller, _) => (Some(caller), None),
@@ -118,7 +107,8 @@ impl Db {
                 let begin = begin(long);
                 let queries = prepared.iter().zip(&params);
                 let queries = queries.map(|(one, params)| client.query(one, params));
-                // After a statement that fails, the others are refused, and the commit is a rollback.
+                // After a statement that fails, the others are refused, and the commit is a
+                // rollback.
                 let (begin, end) = (client.batch_execute(&begin), client.batch_execute("COMMIT"));
                 let all = Box::pin(join3(begin, join_all(queries), end));
                 let (begun, answers, ended) = all.await;
@@ -143,8 +133,7 @@ impl Db {
         }
     }
 
-    /// Whether this clock is the database's, and so that of other servers: they compare the times at
-    /// which leases end.
+    /// Whether this clock is the database's: servers compare the times at which leases end.
     pub(super) async fn has_same_clock(&self) -> Result<bool> {
         let before = self.now() - CLOCKS_DIFFER_MAX;
         let rows = self.rows(By::Server, &[(&PING, &[])]).await?;
@@ -152,7 +141,6 @@ impl Db {
         Ok((before..self.now() + CLOCKS_DIFFER_MAX).contains(&database))
     }
 
-    /// The first row of a caller's statement.
     pub(super) async fn row_of_caller(
         &self,
         caller: &Caller,
@@ -163,7 +151,6 @@ impl Db {
         rows.into_iter().next().ok_or(StoreError::KeyRevoked)
     }
 
-    /// The first row of the last of a caller's statements.
     pub(super) async fn row_of_steps(&self, by: By<'_>, steps: &[Step<'_>]) -> Result<Row> {
         self.rows(by, steps).await?.into_iter().next().ok_or(StoreError::KeyRevoked)
     }

@@ -1,4 +1,4 @@
-//! Sequences that are behind the ids of their tables, as after a copy by hand or by logical replication:
+//! Sequences behind the ids of their tables, as after a copy by hand or by logical replication:
 //! every new row would violate a key. They are set forward at the start.
 
 use tokio_postgres::{Client, Error};
@@ -6,8 +6,8 @@ use tokio_postgres::{Client, Error};
 use super::distribute::IS_CITUS;
 use super::migrate::locked;
 
-/// The greatest id of each table by one look-up in an index, of prompts by one for each account.
-/// Memberships would need one for each vault: their sequence is behind where others are.
+/// The greatest id of each table by a look-up in an index. Of memberships it would be one for each
+/// vault: their sequence is behind where others are.
 const GREATEST: [(&str, &str); 4] = [
     ("account", "SELECT max(id) FROM account"),
     ("api_key", "SELECT max(id) FROM api_key"),
@@ -15,8 +15,8 @@ const GREATEST: [(&str, &str); 4] = [
     ("prompt", "SELECT max((SELECT max(id) FROM prompt WHERE account_id = a.id)) FROM account a"),
 ];
 
-/// Sets the sequences of all tables forward if one is behind. Not in a distributed database, whose
-/// nodes take ids from one of them.
+/// Sets all sequences forward if one is behind. Not on Citus, whose nodes take ids from one of
+/// them.
 pub(super) async fn set_forward(client: &mut Client) -> Result<(), Error> {
     if client.query_one(IS_CITUS, &[]).await?.try_get(0)? || behind(client).await?.is_empty() {
         return Ok(());
@@ -40,7 +40,6 @@ pub(super) async fn set_forward(client: &mut Client) -> Result<(), Error> {
     Ok(())
 }
 
-/// The tables whose sequences are behind.
 async fn behind(client: &Client) -> Result<Vec<String>, Error> {
     let each = GREATEST.map(|(table, greatest)| {
         format!(

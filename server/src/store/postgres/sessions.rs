@@ -1,25 +1,22 @@
-//! Sign-in and sessions.
-//!
-//! A session is a key with a row in `session`.
+//! Sign-in and sessions. A session is a key with a row in `session`.
 
 use async_trait::async_trait;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::jobs::random_id;
-use super::rows::{CALLER, NEW_KEY, after, all, before, column, found, one};
+use super::rows::{CALLER, NEW_KEY, all, column, found, one};
 use super::send::{By, Params};
+use crate::clock::{after, before};
 use crate::domain::{AccountId, Caller, KeyId, SessionRecord};
 use crate::limits::{LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
 use crate::store::{Result, SessionStore};
 
-/// The columns that [`session_record`] reads.
 const COLUMNS: &str =
     "k.id, k.account_id, a.name, s.browser, k.created_at, s.last_seen_at, s.expires_at";
 
 statements! {
-    /// No row in `owner` if there is no such account. What has expired is locked first, without
-    /// what a concurrent statement forgets.
+    /// What has expired is locked first, without what a concurrent statement forgets.
     idempotent CODE "sessions.create_code"
         "WITH old_codes AS (
                 DELETE FROM sign_in_code WHERE digest = ANY (ARRAY(
@@ -38,8 +35,8 @@ statements! {
                 ON CONFLICT (digest) DO NOTHING
             )
             SELECT EXISTS (SELECT FROM owner)";
-    /// Of two executions with one code, one waits for the other's deletion and finds no code. Not
-    /// idempotent: a second execution would report that the code is not valid.
+    /// Of two at once, one waits for the other's deletion and finds no code; so does a second
+    /// execution.
     non_idempotent SIGN_IN "sessions.sign_in"
         "WITH {NEW_KEY}, code AS (
             DELETE FROM sign_in_code WHERE digest = $1::bytea RETURNING account_id, expires_at
@@ -125,7 +122,6 @@ impl SessionStore for PostgresStore {
     }
 }
 
-/// `None` if an outer join found no session.
 fn session_record(row: &Row) -> Result<Option<SessionRecord>> {
     let Some(id) = column::<Option<i64>>(row, "id")? else { return Ok(None) };
     Ok(Some(SessionRecord {

@@ -11,7 +11,6 @@ pub(super) struct Statement {
     pub(super) idempotent: bool,
     /// Whether it goes over a connection that others use at the same time.
     pub(super) shared: bool,
-    /// Whether it may change something.
     pub(super) writes: bool,
 }
 
@@ -21,7 +20,6 @@ impl Statement {
         Self { name, sql, idempotent: true, shared: true, writes: false }
     }
 
-    /// A read of many rows.
     pub(super) const fn long_read(name: &'static str, sql: &'static str) -> Self {
         Self { shared: false, ..Self::read_only(name, sql) }
     }
@@ -40,8 +38,8 @@ impl Statement {
     }
 }
 
-/// Declares the statements of a module, and for the tests their list. A row has the function of
-/// [`Statement`] that makes it, the name, the name in logs, and the SQL as for `formatcp`.
+/// Declares the statements of a module: the function of [`Statement`] that makes it, the name, the
+/// name in logs, and the SQL as for `formatcp`.
 macro_rules! statements {
     ($($(#[$doc:meta])* $vis:vis $kind:ident $name:ident $log_name:literal $sql:tt
         $({ $($key:ident = $value:expr),* })?;)*) => {

@@ -12,8 +12,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::store::Cause;
 
-/// A connector that checks certificates as this mode asks for. Fails if the mode or the file of
-/// authorities `root`, which is empty if none is named, cannot be used.
+/// A connector that checks certificates as this mode asks for, by the authorities in the file
+/// `root`, if one is named.
 pub(super) fn connector(mode: &str, root: &str) -> Result<MakeRustlsConnect, Cause> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let config = ClientConfig::builder_with_provider(provider.clone())
@@ -47,8 +47,8 @@ fn roots(path: &str) -> Result<RootCertStore, Cause> {
     if roots.is_empty() { Err("it has no certificate in PEM form".into()) } else { Ok(roots) }
 }
 
-/// Accepts any certificate whose key the server holds. With `any_key` it accepts every certificate,
-/// also of versions that cannot be parsed, such as the ones that Citus creates.
+/// Accepts any certificate whose key the server holds, and with `any_key` every certificate, also
+/// of versions that cannot be parsed, such as those of Citus.
 #[derive(Debug)]
 struct NoVerification {
     algorithms: WebPkiSupportedAlgorithms,

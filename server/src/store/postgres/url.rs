@@ -1,8 +1,8 @@
 //! The address of a database: `postgres://user:password@host:port/name?parameter=value`.
 //!
-//! The driver parses it. This module handles the parameters that the driver does not know or
-//! reads differently from libpq, and makes one configuration for each host, so that hosts can
-//! be tried one by one.
+//! The driver parses it. This module handles the parameters that the driver lacks or reads
+//! otherwise than libpq, and makes one configuration for each host, so that they can be tried one
+//! by one.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -29,22 +29,17 @@ pub struct DatabaseUrl {
     /// Each with its name.
     pub(super) hosts: Vec<(String, Config)>,
     pub(super) tls: MakeRustlsConnect,
-    /// The most at once.
     pub(crate) connections: usize,
     /// Zero is no limit.
     pub(super) statement_timeout: Duration,
-    /// SQL for the start of each session: poolers refuse startup parameters. Statements need
-    /// `read committed`; compiling one takes longer than running it. Citus must know the account to
-    /// plan a statement.
+    /// SQL for the start of each session: poolers refuse startup parameters. Citus must know the
+    /// account to plan a statement.
     pub(super) session: String,
 }
 
 impl DatabaseUrl {
-    /// Parses an address, and reads the file of certificates that it names.
-    ///
-    /// # Errors
-    /// If it is not one, or has a parameter that is not supported. The error never quotes what
-    /// may be a password.
+    /// Parses an address, and reads the file of certificates that it names. The error never quotes
+    /// what may be a password.
     pub fn parse(text: &str) -> Result<Self, Cause> {
         let rest = text.strip_prefix("postgres://").or(text.strip_prefix("postgresql://"));
         let rest = rest.ok_or("it must begin with postgres:// or postgresql://")?;
@@ -82,8 +77,8 @@ impl DatabaseUrl {
 
         let mut configs = Vec::new();
         for host in hosts.split(',') {
-            // The driver would take a later `@` for the end of credentials, and might show a part of
-            // a password as if it were a host.
+            // The driver would take a later `@` for the end of credentials, and might show part of
+            // a password.
             let tail = format!("{host}/{database}?{parameters}").replace('@', "%40");
             let config = format!("postgres://{credentials}{tail}").parse::<Config>();
             let mut config = config.map_err(|error| error_chain(&error) + ENCODING)?;
@@ -124,7 +119,8 @@ fn driver_parameters(parameters: BTreeMap<&str, &str>) -> Result<String, &'stati
     );
     for parameter in parameters {
         let (name, value) = match parameter {
-            // The default, one without a meaning for this driver, and one that a pooler would refuse.
+            // The default, one without a meaning for this driver, and one that a pooler would
+            // refuse.
             ("target_session_attrs", "read-write" | "primary")
             | ("gssencmode", _)
             | ("options", "") => continue,

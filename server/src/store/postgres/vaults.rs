@@ -13,9 +13,8 @@ use crate::domain::{Caller, NewVault, VaultPatch, VaultRecord, VaultVisibility, 
 use crate::limits::{LIST_ROWS_PER_ACCOUNT, LONG_WRITE_PROMPTS};
 use crate::store::{Result, StoreError, VaultStore};
 
-/// The first of `$base`, `$base-2`, `$base-3`… that no vault but `$besides` has. One of one more
-/// than the account has vaults is free. The numbers are made one by one, up to the first. Not NOT
-/// EXISTS, which may be made a join with all vaults there are.
+/// The first of `$base`, `$base-2`, `$base-3`… that no vault but `$besides` has: one of one more
+/// than there are vaults is free. NOT EXISTS may be made a join with all vaults there are.
 macro_rules! free_slug {
     ($base:literal, $besides:literal) => {
         formatcp!(
@@ -44,10 +43,9 @@ statements! {
     read_only GET "vaults.get"
         "{CALLER} SELECT {VAULT_COLUMNS}
          FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3";
-    /// In a transaction after a lock on the account, so that of two new vaults at the limit `$10` one
-    /// is refused. Of two concurrent statements that choose the same slug from their snapshots, one
-    /// violates the unique index and is sent again. Its id is `$11`, or a new one if that is NULL.
-    /// [`slug`] has the base of a slug.
+    /// After a lock on the account, so that of two new vaults at the limit `$10` one is refused. Of
+    /// two at once that choose one slug, one violates the unique index and is sent again. Its id is
+    /// `$11`, or a new one if that is NULL.
     pub(super) non_idempotent CREATE "vaults.create"
         "{CALLER}, new_vault AS MATERIALIZED (SELECT nextval('vault_id_seq') AS id), v AS (
             INSERT INTO vault (account_id, id, name, description, visibility, slug,
@@ -61,11 +59,9 @@ statements! {
         )
         SELECT {VAULT_COLUMNS} FROM caller LEFT JOIN v ON true"
         { free_slug = free_slug!("$6", "0") };
-    /// NULL parameters leave their column unchanged; `$6` says whether the description becomes `$7`,
-    /// and `$10` whether the cover becomes `$11`.
-    ///
-    /// `found` is locked FOR UPDATE because the slug, a key column, may change. A weaker lock
-    /// that is upgraded later could deadlock with a statement that waits for the row.
+    /// NULL leaves a column as it is; `$6` says whether the description becomes `$7`, and `$10`
+    /// whether the cover becomes `$11`. FOR UPDATE because the slug, a key column, may change: an
+    /// upgrade of a weaker lock could deadlock.
     pub(super) non_idempotent UPDATE "vaults.update"
         "{CALLER}, found AS (
             SELECT o.id, o.system, coalesce(o.name <> $4, false) AS renamed
@@ -85,9 +81,8 @@ statements! {
         SELECT {VAULT_COLUMNS}, found.id IS NOT NULL AS found
         FROM caller LEFT JOIN found ON true LEFT JOIN changed v ON true"
         { free_slug = free_slug!("$5", "$3"), later = later!("$9", "o.updated_at") };
-    /// The memberships are deleted by ON DELETE CASCADE. `system` never changes, so it may
-    /// come from the statement's snapshot; whether the vault exists is decided by the DELETE. A vault
-    /// with more prompts than `$4` stays; NULL is no limit.
+    /// ON DELETE CASCADE deletes the memberships. `system` never changes, so it may come from the
+    /// snapshot. A vault with more prompts than `$4` stays; NULL is no limit.
     non_idempotent DELETE "vaults.delete"
         "{CALLER}, deleted AS (
             DELETE FROM vault v
@@ -107,8 +102,7 @@ impl VaultStore for PostgresStore {
         // An account has two lists at once.
         let by = By::List(caller, LIST_ROWS_PER_ACCOUNT / 2);
         let mut vaults = rows::all(&self.db.rows(by, &[(&LIST, &[])]).await?, rows::vault)?;
-        // By time before id: of two vaults created concurrently, the one with the lesser
-        // id may have the later time.
+        // Of two vaults created concurrently, the one with the lesser id may have the later time.
         vaults.sort_unstable_by_key(|vault| Reverse((vault.created_at, vault.id)));
         Ok(vaults)
     }

@@ -15,8 +15,9 @@ use uuid::Uuid;
 
 use super::PostgresStore;
 use super::jobs::{change_found, random_id};
-use super::rows::{after, all, before, column, int};
+use super::rows::{all, column, int};
 use super::send::{By, Params};
+use crate::clock::{after, before};
 use crate::domain::webhook::{Delivery, DeliveryClaim, DeliveryId, Webhooks};
 use crate::domain::{AccountId, JobKey, Turn};
 use crate::limits::JOB_POLL;
