@@ -18,6 +18,8 @@ use crate::wire::{ApiResponse, Wire};
 const TIMEOUT: Duration = Duration::from_secs(40);
 /// How long, if jobs are known to take too long.
 const SHORT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often a deletion is sent that a gateway answers in place of the target.
+const GATEWAY_TRIES: usize = 3;
 
 impl Case {
     /// Deletes all that the case created, latest first; with `--keep` only what `sweep` would not
@@ -141,11 +143,16 @@ async fn recognizable_by_run_id(wire: &Wire, resource: &Resource) -> Result<bool
 
 /// Deletes it; a 404 is fine too.
 pub(crate) async fn delete_if_present(wire: &Wire, path: &str) -> Result {
-    let reply = wire.delete(path).await?;
-    match reply.status_code() {
-        200..300 | 404 => Ok(()),
-        status => Err(Failure::error("status 200 or 404", format!("status {status}"))),
+    let mut status = 0;
+    for _ in 0..GATEWAY_TRIES {
+        status = wire.delete(path).await?.status_code();
+        match status {
+            200..300 | 404 => return Ok(()),
+            502..=504 => {}
+            _ => break,
+        }
     }
+    Err(Failure::error("status 200 or 404", format!("status {status}")))
 }
 
 /// The path of a job's status, the id as one percent-encoded segment.

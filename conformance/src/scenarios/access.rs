@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::endpoints::{Ids, ROWS, Row, Scope};
+use crate::failure::set_up;
 use crate::scenarios::prelude::*;
 use crate::scenarios::shared::credentials::{
     Form, form, main_key, mistyped, truncated_by, unauthorized,
@@ -76,6 +77,11 @@ fn made(row: &'static Row, credential: &'static Credential, rule: &'static str) 
 async fn refused(case: Case, row: &Row, credential: &Credential) -> Result {
     let wire = case.wire();
     let ids = Ids::make(&case).await?;
+    if row.method == Method::GET && row.template.contains("{vaultId}") {
+        let visibility = json!({ "visibility": "public" });
+        set_up(async { case.vault_at(ids.vault).update(visibility).await?.success().map(drop) })
+            .await?;
+    }
     let before = ids.state(&wire).await?;
     let mut endpoint = row.call(&case, &ids);
     let name = case.name("refused");
@@ -141,6 +147,8 @@ fn unknown(key: &str) -> Vec<Form> {
         ("public id and secret exchanged", format!("{vendor}_live_{secret}_{public}")),
         ("nothing of the key", format!("{vendor}_live_0000000000000000_{never}")),
         ("a word", "null".to_owned()),
+        ("the scheme twice", format!("Bearer {key}")),
+        ("a comma and more", format!("{key}, x")),
     ];
     forms.map(|(name, key)| form(name, format!("Bearer {key}"))).into()
 }

@@ -1,6 +1,7 @@
 //! What a call does not name stays as it was: each row is a call, and every prompt, vault and listing
 //! around it is compared whole, before and after, but for what the row names. What no response
-//! shows, such as the model of a prompt, is compared by its effect.
+//! shows, such as the model of a prompt, is compared by its effect. Whatever shows a thing shows the
+//! same of it each time, the lists too.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -141,25 +142,31 @@ impl World {
     /// of P there. What is gone is not there.
     async fn state(&self) -> Result<State> {
         let mut state = State::new();
+        let wire = self.case.wire();
         for (name, prompt) in ["P", "Q", "R"].iter().zip(&self.prompts) {
             read(&mut state, name, &prompt.get().await?)?;
         }
         for (name, vault) in ["A", "B", "C"].iter().zip(&self.vaults) {
             read(&mut state, name, &vault.get().await?)?;
-            let listing = self.case.wire().get(&format!("{}/prompts", vault.path())).await?;
+            let shown = entry_of(&wire.get("/vaults").await?, vault.id)?;
+            check::equal(&format!("{name} in the list"), &shown.as_ref(), &state.get(*name))?;
+            let listing = wire.get(&format!("{}/prompts", vault.path())).await?;
             if listing.status_code() != 200 {
                 continue;
             }
             state.insert(format!("{name}[]"), json!(listing.integers("/data", "id")?));
-            for entry in listing.array("/data")? {
-                let is_it = |prompt: &&Prompt| entry["id"] == prompt.id;
-                let at = self.prompts.iter().position(|prompt| is_it(&prompt));
-                if let Some(at) = at {
-                    state.insert(
-                        format!("{}@{name}", ["P", "Q", "R"][at]),
-                        check::stable_fields(&entry),
-                    );
+            let list = vault.list().limit(100).get().await?;
+            for (prompt, Prompt { id, .. }) in ["P", "Q", "R"].iter().zip(&self.prompts) {
+                let holds = |one: &&Value| vault_ids_of(one).any(|held| held == vault.id);
+                let alone = state.get(*prompt).filter(holds).cloned();
+                let entry = entry_of(&listing, *id)?;
+                for (place, shown) in [("listing", entry.clone()), ("list", entry_of(&list, *id)?)]
+                {
+                    let shown =
+                        shown.map(|entry| without_keys(entry, &["vaultPromptId", "isPinned"]));
+                    check::equal(&format!("{prompt} in the {place} of {name}"), &shown, &alone)?;
                 }
+                state.extend(entry.map(|entry| (format!("{prompt}@{name}"), entry)));
             }
         }
         Ok(state)
@@ -187,6 +194,22 @@ impl World {
         }
         Ok(())
     }
+}
+
+/// The entry with this id in a list, as far as it is compared.
+fn entry_of(list: &ApiResponse, id: i64) -> Result<Option<Value>> {
+    let entries = list.status(200)?.array("/data")?;
+    Ok(entries.iter().find(|entry| entry["id"] == id).map(check::stable_fields))
+}
+
+fn vault_ids_of(prompt: &Value) -> impl Iterator<Item = i64> {
+    prompt["vaultIds"].as_array().into_iter().flatten().filter_map(Value::as_i64)
+}
+
+fn without_keys(mut value: Value, keys: &[&str]) -> Value {
+    let object = value.as_object_mut();
+    object.into_iter().for_each(|object| object.retain(|key, _| !keys.contains(&key.as_str())));
+    value
 }
 
 fn read(state: &mut State, name: &str, reply: &ApiResponse) -> Result {

@@ -110,7 +110,10 @@ impl ApiResponse {
     /// The status is one of these.
     pub fn status_in(&self, expected: RangeInclusive<u16>) -> Result<&Self, Failure> {
         let (first, last) = (expected.start(), expected.end());
-        let text = format!("a status from {first} to {last}");
+        let text = match first == last {
+            true => format!("status {first}"),
+            false => format!("a status from {first} to {last}"),
+        };
         self.status_is(expected.contains(&self.status_code()), text)
     }
 
@@ -148,7 +151,11 @@ impl ApiResponse {
 
     /// The whole body as JSON.
     pub fn json(&self) -> Result<&Value, Failure> {
-        self.json.as_ref().ok_or_else(|| self.failure("a JSON body", "a body that is no JSON"))
+        self.json.as_ref().ok_or_else(|| {
+            let why = serde_json::from_slice::<Value>(self.body())
+                .map_or_else(|e| e.to_string(), |_| String::new());
+            self.failure("a JSON body", format!("a body that is no JSON: {why}"))
+        })
     }
 
     /// The value at a place.

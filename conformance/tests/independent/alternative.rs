@@ -22,6 +22,7 @@ mod fields;
 mod foreign;
 mod fork;
 mod jobs;
+mod mistakes;
 mod prompts;
 mod query;
 mod secrets;
@@ -199,7 +200,12 @@ fn changed(choices: &Choices, call: &Call) -> Option<String> {
 }
 
 async fn outcome(shared: &Shared, request: Request<Incoming>) -> Outcome {
-    let call = Call::new(&shared.keys, shared.choices, wire::read(request).await?)?;
+    let mut request = wire::read(request).await?;
+    mistakes::request(shared.choices, &shared.keys, &mut request);
+    if let Some(early) = mistakes::without_key(&mut shared.lock(), shared.choices, &request) {
+        return early;
+    }
+    let call = Call::new(&shared.keys, shared.choices, request)?;
     if shared.choices.moves.deletes_together && call.request.method == Method::DELETE {
         tokio::time::sleep(TOGETHER).await;
     }
@@ -223,6 +229,6 @@ async fn outcome(shared: &Shared, request: Request<Incoming>) -> Outcome {
 fn answered(shared: &Shared, call: &Call) -> Outcome {
     // One request at a time: whatever a handler does is one step to all others.
     let mut store = shared.lock();
-    jobs::go_on(&mut store);
-    call.answer(&mut store)
+    jobs::go_on(&mut store, &call.request.path);
+    mistakes::answered(&mut store, call)
 }

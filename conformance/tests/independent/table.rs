@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use libtest_mimic::Failed;
 
@@ -46,9 +46,44 @@ pub(crate) fn every_silent_point_has_an_answer_of_each_server() -> Result<(), Fa
     }
 }
 
+/// What a client must accept by the page, the suite accepts: all scenarios pass on the servers of the
+/// table, and each point that leaves something open is a choice in their sources. Where the page says
+/// that a client must accept nothing else, no server chooses, and only there.
+pub(crate) fn what_a_client_must_accept_is_a_choice_of_the_servers() -> Result<(), Failed> {
+    const ACCEPT: &str = "- **A client must accept**: ";
+    let page = fs::read_to_string(path("../docs/reference/silent-points.md"))?;
+    let table = rows("tests/independent/README.md")?;
+    let files = fs::read_dir(path("tests/independent/alternative"))?.flatten();
+    let sources: String = files.filter_map(|file| fs::read_to_string(file.path()).ok()).collect();
+    let mut seen = 0;
+    for section in page.split("\n## S-").skip(1) {
+        let id = format!("S-{}", section.get(..2).unwrap_or_default());
+        let accepts = section.lines().find_map(|line| line.strip_prefix(ACCEPT));
+        let accepts =
+            accepts.ok_or_else(|| format!("{id} does not say what a client must accept"))?;
+        let answers = table.get(&id).map(|row| &row[1..]).unwrap_or_default();
+        // A server without the thing, or a cell with the reason why there is nothing to choose.
+        let without = answers.iter().all(|cell| cell.starts_with("no") || cell == "neither");
+        if accepts.starts_with("nothing else") && !without {
+            return Err(format!("{id}: a server chooses where nothing else is accepted").into());
+        }
+        if !without && !sources.contains(&id) {
+            return Err(
+                format!("{id}: no source of the servers names this choice: {accepts}").into()
+            );
+        }
+        seen += 1;
+    }
+    if seen == table.len() { Ok(()) } else { Err(format!("{seen} points are read").into()) }
+}
+
+fn path(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(file)
+}
+
 /// The rows of a page's table by their silent point, without its cell.
 fn rows(page: &str) -> Result<BTreeMap<String, Vec<String>>, Failed> {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page))?;
+    let text = fs::read_to_string(path(page))?;
     let rows = text.lines().filter_map(|line| {
         let cells = line.strip_prefix("| ")?.strip_suffix(" |")?;
         let mut cells = cells.split(" | ").map(|cell| cell.trim().to_owned());

@@ -21,6 +21,7 @@ mod isolation;
 mod keys;
 mod known;
 mod last;
+mod last_failed;
 mod layers;
 mod own;
 mod program;

@@ -15,7 +15,7 @@ pub const ALL: &[Scenario] = &[
     scenario! { "errors.unknown.in-the-envelope" ["EN-03"] unknown,
         "Unknown paths and methods below the root are answered in the envelope" },
     scenario! { "errors.body.broken" ["EN-03", "ER-02"] broken,
-        "A body that is no JSON is refused with 4xx in the envelope, by every endpoint with a body" },
+        "A body that is no JSON, or a list, a text or twice the right one, is 4xx in the envelope" },
     scenario! { "envelope.success.empty-list" ["EN-05", "VC-04"] empty_list,
         "On success data is an array also for a list without entries" },
     scenario! { "envelope.error.data-null" ["EN-06"] |case| each_refusal(case, error_data),
@@ -121,9 +121,30 @@ async fn unknown(case: Case) -> Result {
 async fn broken(case: Case) -> Result {
     let endpoints = with_body(&case).await?.into_iter().chain(endpoints::beyond(&case));
     let endpoints: Vec<_> = endpoints.filter(|endpoint| endpoint.body.is_some()).collect();
-    let bodies: [&[u8]; 5] =
-        [br#"{"title":"#, b"{'title':'a'}", br#"{"title":"a",}"#, b"title=a", b"\xff\xfe{}"];
-    each_body(&case, &endpoints, &bodies, |_, reply| keys(reply.status_in(400..=499)?)).await
+    let nan = br#"{"title":NaN,"name":NaN,"size":NaN,"vaultId":NaN}"#;
+    let bodies: [&[u8]; 6] =
+        [br#"{"title":"#, b"{'title':'a'}", br#"{"title":"a",}"#, b"title=a", b"\xff\xfe{}", nan];
+    let is_refused = |_: &[u8], reply: &ApiResponse| keys(reply.status_in(400..=499)?);
+    each_body(&case, &endpoints, &bodies, is_refused).await?;
+    for endpoint in &endpoints {
+        let right = endpoint.body.as_ref().map(Value::to_string).unwrap_or_default();
+        let (list, twice) = (format!("[{right}]"), format!("{right}{right}"));
+        let (text, mut bodies) =
+            (json!(right).to_string(), vec![list.as_bytes(), twice.as_bytes()]);
+        bodies.push(text.as_bytes());
+        let capitals = in_capitals(&right);
+        // An update has no field that is required.
+        bodies.extend((endpoint.method == Method::POST).then_some(capitals.as_bytes()));
+        each_body(&case, std::slice::from_ref(endpoint), &bodies, is_refused).await?;
+    }
+    Ok(())
+}
+
+/// An object with its keys in capitals, so that none of its fields is there.
+fn in_capitals(body: &str) -> String {
+    let body: Value = serde_json::from_str(body).unwrap_or_default();
+    let fields = body.as_object().into_iter().flatten();
+    Value::from_iter(fields.map(|(key, value)| (key.to_uppercase(), value.clone()))).to_string()
 }
 
 async fn empty_list(case: Case) -> Result {
@@ -157,7 +178,7 @@ pub async fn each_body(
         for body in bodies {
             let call = case.wire().call(endpoint.method.clone(), &endpoint.path);
             let reply = call.body("application/json", *body).send().await?;
-            let shown = body[..body.len().min(30)].escape_ascii();
+            let shown = String::from_utf8_lossy(&body[..body.len().min(40)]).into_owned();
             check::with_context(format!("the body {shown} to {endpoint}"), check(body, &reply))?;
         }
     }

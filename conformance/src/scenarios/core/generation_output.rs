@@ -19,7 +19,7 @@ pub const ALL: &[Scenario] = &[
     scenario! { "generations.images.unlinked" ["PR-43", "GE-29"] unlinked,
         "A deleted prompt takes its images from the vault and the list" },
     scenario! { "generations.output.there-at-once" ["GE-26", "GE-28", "GE-29", "GE-32"]
-        |case| async move { Job::finish(&case, json!({})).await?.outputs().await?.any().map(drop) },
+there_at_once,
         "The job of a model that works becomes completed, and then the output is in the vault" },
     scenario! { "generations.output.said-completed" ["GE-28", "GE-32"] said_completed,
         "A job whose output is in the vault says that it is completed" },
@@ -127,6 +127,24 @@ async fn unlinked(case: Case) -> Result {
     check::equal("what is left in the list", &left, &vec![])
 }
 
+/// Of a short text and of a long one: whatever the output is called, it is a prompt.
+async fn there_at_once(case: Case) -> Result {
+    let long = case.name("long") + &"漢".repeat(300);
+    for fields in [json!({}), json!({ "prompt": long })] {
+        let job = completed_input(&case, fields).await?;
+        let saved = job.outputs().await?.any()?;
+        for prompt in &saved.prompts {
+            for (field, most) in [("title", 120), ("prompt", 15_000)] {
+                let count = prompt[field].as_str().map_or(0, |text| text.chars().count());
+                let what = format!("a {field} of 1 to {most} characters");
+                saved.listing.ensure((1..=most).contains(&count), what, count)?;
+            }
+        }
+        job.own_vault()?.counts_what_it_lists().await?;
+    }
+    Ok(())
+}
+
 async fn is_saved(job: &Job) -> Result<Option<()>> {
     Ok((job.outputs().await?.count() > 0).then_some(()))
 }
@@ -203,12 +221,19 @@ async fn once(case: Case) -> Result {
 }
 
 async fn negative_prompt(case: Case) -> Result {
-    completed_input(&case, json!({ "negativePrompt": "people, text" })).await.map(drop)
+    // A model that does not support it ignores it.
+    Job::finish(&case, json!({ "negativePrompt": "people, text" })).await.map(drop)
 }
 
 async fn named(case: Case) -> Result {
     let other = case.vault().await?;
-    Job::finish(&case, json!({})).await?.outputs().await?.any()?;
+    let job = Job::finish(&case, json!({})).await?;
+    let named = json!([job.own_vault()?.id]);
+    let outputs = job.outputs().await?.any()?;
+    for prompt in &outputs.prompts {
+        let vaults = &prompt["vaultIds"];
+        outputs.listing.ensure(*vaults == named, format!("vaultIds {named}"), vaults)?;
+    }
     Outputs::in_vault(&other).await?.counts(0).map(drop)
 }
 
@@ -228,7 +253,10 @@ async fn images_stay(case: Case) -> Result {
     }
     prompt.save_into(&other).await?.success()?;
     let now = other.listing().await?.array("/data/0/images")?.len();
-    check::equal("the number of images in another vault", &now, &images)
+    check::equal("the number of images in another vault", &now, &images)?;
+    other.delete().await?.success()?;
+    let now = prompt.read().await?.array("/data/images")?.len();
+    check::equal("the number of images after that vault was deleted", &now, &images)
 }
 
 /// Two jobs, since a server may create General for the first.

@@ -5,6 +5,7 @@
 
 use url::Url;
 
+use crate::case::state;
 use crate::scenarios::prelude::*;
 use crate::scenarios::shared::job::{
     Job, Outputs, body_for_a_vault, own_id, send, status, taken_by_model,
@@ -72,10 +73,23 @@ async fn no_media(case: Case) -> Result {
 }
 
 async fn given_id(case: Case) -> Result {
-    for id in [own_id(&case), format!("{}_Ab-9_", own_id(&case).to_uppercase())] {
-        let job = Job::queue(&case, json!({ "clientJobId": id })).await?;
+    let id = format!("{}_Ab-9_", own_id(&case));
+    // Digits stay a text, and capitals make another id.
+    let number = unique_number();
+    let mut requests = Vec::new();
+    for id in [own_id(&case), id.to_uppercase(), id, number] {
+        let body = body_for_a_vault(&case, json!({ "clientJobId": id })).await?;
+        let reply = case.wire().post("/generations", body.clone()).await?;
+        if !requests.is_empty() && reply.status_code() != 202 {
+            // It may be taken for the one before (S-36).
+            reply.is_client_error(&id)?;
+            continue;
+        }
+        let job = Job::queued(&case, &body, reply)?;
         job.answer.equals("/data/clientJobId", id)?;
+        requests.push(job.answer.string("/data/providerRequestId")?.to_owned());
     }
+    check::distinct("providerRequestIds", requests)?;
     // A server may refuse a long one (S-36), but not change it.
     let long = format!("{}-{}", own_id(&case), "x".repeat(100));
     let reply = send(&case, json!({ "clientJobId": long })).await?;
@@ -83,6 +97,10 @@ async fn given_id(case: Case) -> Result {
         return reply.is_client_error("a long clientJobId").map(drop);
     }
     reply.equals("/data/clientJobId", long).map(drop)
+}
+
+fn unique_number() -> String {
+    format!("1{:015}", rand::random::<u64>() % 1_000_000_000_000_000)
 }
 
 async fn made_id(case: Case) -> Result {
@@ -129,7 +147,24 @@ async fn shown_status(case: &Case, id: &str) -> Result<(u16, String)> {
 }
 
 async fn foreign_output(case: Case) -> Result {
-    for path in Job::finish(&case, json!({})).await?.outputs().await?.paths() {
+    // Another account may use the same clientJobId.
+    let id = json!({ "clientJobId": own_id(&case) });
+    let (other, is_refused) = (case.other_account(), "a clientJobId of another account");
+    let first =
+        other.wire().post("/generations", body_for_a_vault(&other, id.clone()).await?).await?;
+    let body = body_for_a_vault(&case, id).await?;
+    let answer = case.wire().post("/generations", body.clone()).await?;
+    if first.status_code() == 202 && answer.status_code() != 202 {
+        return answer.is_client_error(is_refused).map(drop);
+    }
+    let job = Job::queued(&case, &body, answer)?;
+    case.waits_for_jobs()?;
+    job.wait_completed().await?;
+    // What the status of another account's job answers is open (S-35), but not that it is known.
+    let shown = status(&case.other(), &Job::finish(&case, json!({})).await?.id).await?;
+    let known = shown.is_success() && state(&shown).as_deref() == Some("completed");
+    shown.ensure(!known, "no status of another account's job", "completed")?;
+    for path in job.outputs().await?.any()?.paths() {
         case.wire().get(&path).await?.status(200)?;
         case.other().get(&path).await?.status(404)?;
     }

@@ -9,8 +9,6 @@ use crate::scenarios::prelude::*;
 pub const ALL: &[Scenario] = &[
     scenario! { "contents.membership.own-id" ["VC-01"] own_id,
         "A prompt has a vaultPromptId of its own in each vault, which calls take and not its id" },
-    scenario! { "contents.membership.others-kept" ["VC-03"] others_kept,
-        "Saving or adding a prompt leaves its other memberships as they are" },
     scenario! { "contents.membership.answers" ["VC-15", "VC-25", "VC-26"] answers,
         "Remove, pin and unpin answer 200 with the membership's id and its new state" },
     scenario! { "contents.remove.takes-out" ["VC-15", "VC-16"] takes_out,
@@ -83,17 +81,6 @@ async fn not_the_prompt_id(case: &Case) -> Result {
     // The removal of a membership that does not exist may succeed (S-31).
     by_prompt.remove().await?;
     vault.expect_entries(&before).await
-}
-
-async fn others_kept(case: Case) -> Result {
-    let [first, added, saved] = case.vaults().await?;
-    let [member, _] = first.filled().await?;
-    member.pinned().await?;
-    let before = first.entries().await?;
-    added.add_in_turn([&member]).await?;
-    first.expect_entries(&before).await?;
-    member.prompt.save_into(&saved).await?.status(200)?;
-    first.expect_entries(&before).await
 }
 
 async fn takes_out(case: Case) -> Result {
@@ -199,14 +186,18 @@ async fn pinned_here(case: Case) -> Result {
     let (pinned, plain, [member]) = case.source_and_target().await?;
     plain.add_in_turn([&member]).await?;
     member.pinned().await?;
-    for (vault, expected) in [(pinned, true), (plain, false)] {
+    for (vault, expected) in [(&pinned, true), (&plain, false)] {
         vault.listing().await?.equals("/data/0/isPinned", expected)?;
+    }
+    plain.member_of(&member.prompt).await?.pinned().await?;
+    for vault in [&pinned, &plain] {
+        vault.listing().await?.equals("/data/0/isPinned", true)?;
     }
     Ok(())
 }
 
-/// Neither the order of creation of five prompts nor its reverse.
-pub const MIXED: [usize; 5] = [2, 0, 4, 1, 3];
+/// Neither the order of creation of these prompts nor its reverse, and more than one digit counts.
+pub const MIXED: [usize; 11] = [2, 0, 4, 10, 1, 3, 9, 5, 8, 6, 7];
 
 async fn every_way_in(case: Case, pause: Duration) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
@@ -239,9 +230,9 @@ async fn pinned_first(case: Case) -> Result {
     listing.ensure(on_top, "the two pinned prompts on top", json_text(&listed)).map(drop)
 }
 
-/// A vault of five, all pinned in the order [`MIXED`]; the members, the one pinned last first.
+/// A vault of eleven, all pinned in the order [`MIXED`]; the members, the one pinned last first.
 pub async fn pinned_in_turn(case: &Case, pause: Duration) -> Result<(Vault, Vec<Member>)> {
-    let (vault, members) = case.filled_vault::<5>().await?;
+    let (vault, members) = case.filled_vault::<{ MIXED.len() }>().await?;
     for n in MIXED {
         tokio::time::sleep(pause).await;
         members[n].pinned().await?;

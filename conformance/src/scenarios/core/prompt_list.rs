@@ -2,7 +2,7 @@
 //! that are used again or elsewhere are in `cursors`.
 
 use super::prompt_create::typed;
-use crate::fixture::Walk;
+use crate::fixture::{Page, Walk};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -24,9 +24,12 @@ pub const ALL: &[Scenario] = &[
         |case| page_sizes(case, 45, &[(None, &[20, 20, 5])]),
         "Without limit every page but the last holds 20 entries" },
     scenario! { "pagination.limit.size" ["PG-03", "PG-08"]
-        |case| page_sizes(case, 8, &[
-            (Some(1), &[1; 8]), (Some(2), &[2; 4]), (Some(3), &[3, 3, 2]), (Some(7), &[7, 1]),
-        ]),
+        |case| async move {
+            full_pages(&case).await?;
+            page_sizes(case, 8, &[
+                (Some(1), &[1; 8]), (Some(2), &[2; 4]), (Some(3), &[3, 3, 2]), (Some(7), &[7, 1]),
+            ]).await
+        },
         "Every page but the last holds as many entries as limit says, and no page is empty" },
     scenario! { "pagination.limit.hundred" ["PG-03", "PG-06"]
         |case| page_sizes(case, 101, &[(Some(100), &[100, 1])]),
@@ -63,7 +66,14 @@ async fn beginning(case: Case) -> Result {
     let first = list.page().await?;
     list.clone().after(&first).page().await?;
     let again = list.page().await?;
-    check::equal("the page without a cursor", &again.ids, &first.ids)
+    check::equal("the page without a cursor", &again.ids, &first.ids)?;
+    // A cursor may be good for its own limit only (S-02).
+    let one = vault.list().limit(1).after(&first).get().await?;
+    if one.status_code() != 200 {
+        return one.is_client_error("a cursor with another limit").map(drop);
+    }
+    let count = one.array("/data")?.len();
+    one.ensure(count == 1, "one entry with limit 1", count).map(drop)
 }
 
 /// Walks over a vault with this number of entries, one with each limit.
@@ -112,7 +122,7 @@ async fn while_changing(case: Case) -> Result {
         case.prompt_at(shown).delete().await?.success()?;
         walk.advance(&list).await?;
     }
-    Ok(())
+    check::distinct("entries of all pages", walk.ids())
 }
 
 async fn each_once_by_type(case: Case) -> Result {
@@ -140,6 +150,25 @@ async fn page_sizes(case: Case, entries: usize, expected: &[(Option<usize>, &[us
         let pages = list.walk().await?.pages;
         let sizes: Vec<_> = pages.iter().map(|page| page.ids.len()).collect();
         check::equal(&format!("the page sizes of {}", list.path()), &sizes[..], expected)?;
+    }
+    Ok(())
+}
+
+/// In the list of all prompts, which others change meanwhile.
+async fn full_pages(case: &Case) -> Result {
+    case.prompts(7).await?;
+    let list = case.list().limit(3);
+    let mut walk = Walk::from(list.page().await?);
+    for _ in 0..6 {
+        let Page { ids, next, reply } = walk.last();
+        reply.ensure(
+            next.is_none() || ids.len() == 3,
+            "3 entries before another page",
+            ids.len(),
+        )?;
+        if !walk.advance(&list).await? {
+            break;
+        }
     }
     Ok(())
 }

@@ -45,6 +45,8 @@ async fn title_and_text(case: Case) -> Result {
     for (title, text) in [
         ("Dusk", "A lighthouse at dusk"),
         ("\"Quoted\" \\ / & <b> %20 ${x} '; --", "{\"json\": [1, null]}\nand a second line"),
+        ("2025-03-01", "true"),
+        ("12345", "1e3"),
         ("Château 漢字 日本", "Ein großer Ölkrug, žluťoučký kůň, 灯台"),
     ] {
         let (prompt, created) = case.prompt_with(json!({ "title": title, "prompt": text })).await?;
@@ -56,7 +58,9 @@ async fn title_and_text(case: Case) -> Result {
 }
 
 /// Texts that programs trip over, as they stand in JSON.
-const ODD_TEXTS: [&str; 18] = [
+const ODD_TEXTS: [&str; 20] = [
+    r"a\\b",
+    r"e\u0301 a\u0308",
     r"\u0000",
     r"a\u0000b",
     r"\ud800",

@@ -35,6 +35,8 @@ async fn gone(case: Case) -> Result {
     case.list().find(&case, [&prompt]).await?;
     let reply = prompt.delete().await?;
     reply.status(200)?.equals("/data/id", prompt.id)?.equals("/data/deleted", true)?;
+    // The id is not given to another one.
+    case.prompts(3).await?;
     prompt.get().await?.status(404)?;
     case.list().limit(100).walk().await?.expect_none([&prompt])
 }
@@ -128,6 +130,9 @@ async fn stored(case: Case) -> Result {
     for (field, value) in all {
         read.equals(&format!("/data/{field}"), value)?;
     }
+    // A change of nothing but capitals is a change.
+    prompt.update(json!({ "title": "Aé" })).await?.success()?;
+    prompt.update(json!({ "title": "aÉ" })).await?.success()?.equals("/data/title", "aÉ")?;
     same_fields(&other.get().await?, &kept, SHOWN)
 }
 

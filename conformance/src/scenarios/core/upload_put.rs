@@ -85,7 +85,13 @@ async fn side_by_side(case: Case) -> Result {
         slot.upload(bytes).await?;
         slot.is_live().await
     });
-    try_join_all(uploads).await.map(drop)
+    try_join_all(uploads).await?;
+    for (number, slot) in slots.iter().enumerate() {
+        let mut others: Vec<_> = pictures.iter().map(Vec::as_slice).collect();
+        let own = others.swap_remove(number);
+        slot.shows(own, &others).await?;
+    }
+    Ok(())
 }
 
 /// Refused by a response, or by the end of the connection without one.

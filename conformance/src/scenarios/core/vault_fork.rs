@@ -2,6 +2,7 @@
 
 use super::prompt_create::typed;
 use super::vault_object::{list, same_object};
+use crate::failure::set_up;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -40,8 +41,17 @@ pub async fn texts(vault: &Vault) -> Result<Vec<String>> {
 
 async fn answer(case: Case) -> Result {
     for visibility in ["public", "unlisted"] {
-        let (fork, forked) = case.fork_of(&source(&case, visibility, 2).await?).await?;
+        let source = source(&case, visibility, 2).await?;
+        // As long as a name may be, which is the limit of the fork's too.
+        let name = format!("{:漢<50}", case.name("long"));
+        let fields = json!({ "name": name, "description": "Boats, cranes, gulls" });
+        set_up(async { source.update(fields).await?.success().map(drop) }).await?;
+        list(&case).await?;
+        let (fork, forked) = case.fork_of(&source).await?;
         same_object(&forked, forked.at("/data")?, &list(&case).await?.entry(fork.id)?)?;
+        let length = forked.string("/data/name")?.chars().count();
+        forked.ensure((1..=50).contains(&length), "a name of 1 to 50 characters", length)?;
+        forked.equals("/data/description", "Boats, cranes, gulls")?;
         for reply in [forked, fork.read().await?] {
             reply.equals("/data/visibility", "private")?.equals("/data/isSystem", false)?;
         }
@@ -77,8 +87,25 @@ async fn copies(case: Case) -> Result {
         let is_new = !sources.contains(&copy.prompt.id);
         reply.ensure(is_new, "an id of its own", "the id of a source prompt")?;
     }
+    for entry in fork.listing().await?.array("/data")? {
+        // The model of a copy shows by its effect only.
+        let copy = case.prompt_at(entry["id"].as_i64().unwrap_or_default());
+        for kind in [json!("text"), entry["promptType"].clone()] {
+            let reply = copy.update(json!({ "promptType": kind })).await?;
+            check::with_context("a copy to another type and back", reply.success())?;
+        }
+    }
     let (fork, _) = case.fork_of(&source(&case, "unlisted", 0).await?).await?;
-    fork.expect_size(0).await
+    fork.expect_size(0).await?;
+    // The fork of one's own vault may be refused (S-22).
+    let (own, _) = case.vault_with(json!({ "visibility": "public" })).await?;
+    let sources = ids(own.fill(2).await?);
+    let reply = own.fork().await?;
+    if !reply.is_success() {
+        return reply.is_client_error("the fork of an own vault").map(drop);
+    }
+    let copies = case.vault_at(reply.integer("/data/id")?).prompts().await?;
+    check::distinct("prompts of both vaults", sources.into_iter().chain(copies))
 }
 
 async fn whole(case: Case) -> Result {

@@ -156,7 +156,12 @@ async fn refused_makes_nothing(case: Case) -> Result {
     let name = case.name("never");
     let body = json!({ "name": name, "visibility": "secret" });
     case.wire().post("/vaults", body).await?.is_bad_request("visibility \"secret\"")?;
-    list(&case).await?.lacks("name", name)
+    list(&case).await?.lacks("name", name)?;
+    // A name that is taken may be refused (S-17).
+    let (_, first) = case.vault_with(json!({})).await?;
+    let same = json!({ "name": first.string("/data/name")? });
+    let second = case.wire().post("/vaults", same).await?;
+    if second.is_success() { Ok(()) } else { second.is_client_error("a name twice").map(drop) }
 }
 
 async fn own(case: Case) -> Result {

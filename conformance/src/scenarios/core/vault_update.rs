@@ -41,9 +41,13 @@ async fn answer(case: Case) -> Result {
 
 async fn sets(case: Case) -> Result {
     let vault = case.vault().await?;
-    for visibility in ["public", "unlisted", "private"] {
+    let name = case.name("renamed");
+    // A change of nothing but capitals is a change.
+    for (visibility, name) in
+        [("public", name.to_uppercase()), ("unlisted", name), ("private", case.name("renamed"))]
+    {
         let fields = json!({
-            "name": case.name("renamed"),
+            "name": name,
             "description": case.name("about"),
             "visibility": visibility,
         });
@@ -72,6 +76,8 @@ async fn gone(case: Case) -> Result {
         let reply = vault.delete().await?;
         reply.has_status(200, format!("the deletion of {what}"))?;
         reply.equals("/data/id", vault.id)?.equals("/data/deleted", true)?;
+        // The id is not given to another one.
+        case.vaults::<2>().await?;
         vault.get().await?.has_status(404, format!("{what} after its deletion"))?;
         check::with_context(what, list(&case).await?.lacks("id", vault.id))?;
     }

@@ -105,7 +105,8 @@ pub fn of_other_types(call: &Correct, field: &Field) -> Vec<String> {
             values.extend(SPELLINGS.split(' ').map(str::to_owned));
         }
         Kind::Id | Kind::PositiveId | Kind::Integer(..) if is_body => {
-            values.push(json!(if own.is_empty() { "1" } else { own }).to_string());
+            let text = json!(if own.is_empty() { "1" } else { own }).to_string();
+            values.extend([text, "false".to_owned(), json!("").to_string()]);
         }
         Kind::OneOf(words, _) => values.push(json!([words.split(' ').next()]).to_string()),
         Kind::Ids(..) => {

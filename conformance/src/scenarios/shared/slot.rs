@@ -143,7 +143,10 @@ impl Slot {
         let body: &[u8] = reply.body();
         let is_part = body.len() < bytes.len() && bytes.starts_with(body);
         let expected = format!("the {} bytes that were uploaded, or another form", bytes.len());
-        reply.ensure(!is_part, expected, format!("the first {} of them", body.len())).map(drop)
+        reply.ensure(!is_part, expected, format!("the first {} of them", body.len()))?;
+        let start = &body[..body.len().min(12)];
+        let is_picture = body == bytes || is_picture(start);
+        reply.ensure(is_picture, "a picture at url", start.escape_ascii()).map(drop)
     }
 
     /// Exactly these bytes are at `url` now.
@@ -212,6 +215,13 @@ impl Slot {
         reply.ensure(live(&reply), "status 200 and an image", in_words(&reply))?;
         Ok(reply)
     }
+}
+
+/// Whether a file of any usual format begins so: a storage may convert pictures.
+fn is_picture(start: &[u8]) -> bool {
+    let starts: [&[u8]; 8] =
+        [b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"BM", b"<svg", b"\xff\x0a", b"II*\0"];
+    starts.iter().any(|known| start.starts_with(known)) || start.get(4..8) == Some(b"ftyp")
 }
 
 fn in_words(reply: &ApiResponse) -> String {

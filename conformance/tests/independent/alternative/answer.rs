@@ -13,7 +13,7 @@ static REFUSALS: AtomicU64 = AtomicU64::new(0);
 pub(super) type Outcome = Result<Answer, Refusal>;
 
 /// A success.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) data: Value,
@@ -21,7 +21,7 @@ pub(super) struct Answer {
 }
 
 /// An error response.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Refusal {
     pub(super) status: u16,
     text: &'static str,

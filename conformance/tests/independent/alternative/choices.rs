@@ -67,7 +67,7 @@ choices! {
     }
     /// How answers look as bytes.
     wire: Wire {
-        /// S-68: unknown keys in every object, `details` and `pagination` always.
+        /// S-32, S-68, S-70: unknown keys in every object, `details` and `pagination` always.
         extras: bool = true, false, false;
         /// S-60: `details` say what is wrong; else they are `{}`.
         details: bool = true, false, true;
@@ -82,7 +82,7 @@ choices! {
             ["application/json; charset=utf-8", "application/problem+json"],
             ["application/vnd.api+json", "application/json"],
             ["application/json", "application/json"];
-        /// S-74: the words of every error.
+        /// S-53, S-74: the words of every error.
         words: Option<&'static str> = None, Some("Nein"), None;
         /// S-62: every n-th request is answered 429.
         busy_every: Option<u64> = None, Some(211), None;
@@ -91,7 +91,7 @@ choices! {
     keys: Keys {
         /// S-50: reading needs some scope.
         reads_need_scope: bool = true, false, false;
-        /// S-51: save and the contents of vaults need `prompts:write`.
+        /// S-48, S-51: save and the contents of vaults need `prompts:write`.
         contents_need_scope: bool = false, true, true;
         /// S-52: spaces around a key are passed over.
         trimmed: bool = true, false, false;
@@ -109,12 +109,12 @@ choices! {
         /// S-02: bound to account, filters and limit, and of 1200 characters; else a number that is
         /// full of signs and good for any list.
         long_cursors: bool = false, true, false;
-        /// S-03: unknown parameters are refused, and the last of repeated ones counts.
+        /// S-03, S-84: unknown parameters are refused, and the last of repeated ones counts.
         strict_queries: bool = true, false, false;
     }
     /// What objects hold.
     records: Records {
-        /// S-08, S-20, S-24, S-25, S-63: a clock of whole seconds; equal dates are in the order
+        /// S-08, S-20, S-24, S-25, S-63, S-78: a clock of whole seconds; equal dates are in the order
         /// that a quick reader does not expect.
         whole_seconds: bool = false, true, false;
         /// S-64: random beyond 2^53; else falling from just above 2^32.
@@ -160,7 +160,7 @@ choices! {
         web_only: bool = true, false, false;
         /// S-65: `1.0` is an integer.
         round_floats: bool = true, false, false;
-        /// S-66: code points, trimmed, blank refused; else what a reader sees as one.
+        /// S-37, S-66: code points, trimmed, blank refused; else what a reader sees as one.
         trimmed: bool = true, false, false;
         /// S-67: unknown fields and bodies where none belongs are refused, any content type is
         /// taken; else the other way round.
@@ -201,7 +201,7 @@ choices! {
     jobs: Jobs {
         /// How long one takes, in milliseconds.
         duration: i64 = 300, 40, 40;
-        /// S-33: before and in the midst, and after a failure.
+        /// S-33, S-40: before and in the midst, and after a failure.
         states: [&'static str; 3] =
             ["waiting in line", "almost completed", "gone wrong"],
             ["", "42 %", "error"],

@@ -37,6 +37,13 @@ pub(super) fn fork(store: &mut Store, call: &Call, id: i64) -> Outcome {
     vault.is_system = is_system && call.choices.bug("fork.system");
     let fork = vault.id;
     store.vaults.push(vault);
+    match call.choices.bug {
+        "fork.description-lost" => store.vault(call.account, fork)?.description = None,
+        "fork.name-long" => {
+            store.vault(call.account, fork)?.name = format!("Copy of a shared vault: {name}");
+        }
+        _ => {}
+    }
     copy_prompts(store, call.account, id, fork);
     if call.choices.bug("late.fork-publishes") {
         store
@@ -86,10 +93,19 @@ fn copy_prompts(store: &mut Store, owner: Account, source: i64, fork: i64) {
             continue;
         };
         let (mut copy, from) = (found.clone(), found.owner);
+        if store.choices.bug("fork.same-prompts") && from == owner {
+            store.enter(fork, original);
+            continue;
+        }
         copy.owner = owner;
         copy.id = store.new_id();
+        store.memory.copies.push((original, copy.id));
+        if store.choices.bug("fork.in-source-too") {
+            store.enter(source, copy.id);
+        }
         match store.choices.bug {
             "late.fork-same-text" => copy.text = copy.title.clone(),
+            "fork.model-lost" => copy.model = None,
             "fork.type-lost" => copy.kind = "text",
             "fork.platform-lost" => copy.platform = None,
             "fork.text-lost" => copy.text = copy.title.clone(),

@@ -19,9 +19,9 @@ pub(super) fn list(store: &Store, call: &Call) -> Outcome {
         query::filter(store, call, vault)?;
     }
     let mut found: Vec<_> =
-        store.prompts.iter().filter(|each| each.owner == call.account).collect();
+        store.prompts.iter().filter(|each| each.owner == query.owner()).collect();
     let bug = |name| call.choices.bug(name);
-    if bug("list.other-accounts") {
+    if bug("list.other-accounts") || bug("page.account-after") {
         found = store.prompts.iter().collect();
     }
     if bug("list.only-in-vaults") {
@@ -68,7 +68,8 @@ pub(super) fn list(store: &Store, call: &Call) -> Outcome {
     }
     found.retain(|each| query.vault.is_none_or(|vault| store.held(vault, each.id).is_some()));
     found.retain(|each| query.kind.as_ref().is_none_or(|kind| kind == each.kind));
-    let (page, next) = query.page(store, found);
+    let (mut page, next) = query.page(store, found);
+    page.retain(|each| !bug("page.account-after") || each.owner == call.account);
     Ok(Answer::page(page.into_iter().map(|each| show::prompt(store, each)).collect(), next))
 }
 
@@ -110,7 +111,7 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         vault = None;
     }
     if let Some(vault) = vault {
-        store.open_vault(call.account, vault)?;
+        store.target("tenant.create-foreign", call.account, vault)?;
     } else if call.choices.records.general_by_default {
         vault = Some(store.general(call.account));
     }
@@ -196,6 +197,15 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
             store.memberships.retain(|held| held.prompt != id)
         }
         "late.patch-image-is-first" if fields.has("imageUrl") => after.title = "Image".to_owned(),
+        "db.title-same-but-case" if before.title.to_lowercase() == after.title.to_lowercase() => {
+            after.title.clone_from(&before.title);
+        }
+        "patch.references-append" if fields.has("referenceMediaUrls") => {
+            after.references.splice(0..0, before.references.clone());
+            if after.references.len() > 10 {
+                return Err(bad("referenceMediaUrls", "too many"));
+            }
+        }
         "patch.drops-platform" if !fields.has("platform") => after.platform = None,
         "patch.type-drops-platform" if set_kind => after.platform = None,
         "patch.vault-drops-platform" if fields.has("vaultId") => after.platform = None,
@@ -263,7 +273,7 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     }
     let vault = fields.integer("vaultId")?;
     if let Some(vault) = vault {
-        store.open_vault(call.account, vault)?;
+        store.target("tenant.patch-foreign", call.account, vault)?;
     }
     call.after_all(Call::may_write)?;
     if bug("patch.vault-moves") && vault.is_some() {
@@ -318,6 +328,13 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
             .collect();
         match call.choices.bug {
             "delete-prompt.not-done" => return Ok(Answer::deleted(call.choices, id)),
+            "delete-prompt.kept-with-images" if !images.is_empty() => {
+                return Ok(Answer::deleted(call.choices, id));
+            }
+            "asset.goes-with-prompt" => {
+                let image = store.prompt(call.account, id)?.image.clone().unwrap_or_default();
+                store.files.retain(|file| !image.contains(&file.name));
+            }
             "delete-prompt.refused-in-vaults" if !vaults.is_empty() => {
                 return Err(refused(409, "In use"));
             }
@@ -339,6 +356,9 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
             }
             _ => {}
         }
+        if call.choices.bug("db.ids-again") {
+            store.memory.prompt_ids.push(id);
+        }
         if !call.choices.bug("delete-prompt.still-read") {
             store.prompts.retain(|prompt| prompt.id != id);
         }
@@ -358,7 +378,7 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
 pub(super) fn save(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let fields = call.fields("vaultId", Call::may_arrange)?;
     let vault = fields.integer("vaultId")?.ok_or_else(|| bad("vaultId", "missing"))?;
-    store.open_vault(call.account, vault)?;
+    store.target("tenant.save-foreign", call.account, vault)?;
     store.prompt(call.account, id)?;
     match call.choices.bug {
         "save.moves" => store.memberships.retain(|held| held.prompt != id),

@@ -17,13 +17,20 @@ pub(super) struct ListQuery {
     pub(super) vault: Option<i64>,
     pub(super) kind: Option<String>,
     account: Account,
+    cursor_names_account: bool,
 }
 
 impl ListQuery {
     pub(super) fn read(call: &Call) -> Result<Self, Refusal> {
         let strict = call.choices.lists.strict_queries;
-        let mut read =
-            Self { limit: None, cursor: None, vault: None, kind: None, account: call.account };
+        let mut read = Self {
+            limit: None,
+            cursor: None,
+            vault: None,
+            kind: None,
+            account: call.account,
+            cursor_names_account: call.choices.bug("page.cursor-account"),
+        };
         let mut pairs: Vec<_> = pairs(&call.request.query).collect();
         if !strict {
             // What comes first is read last, and counts.
@@ -115,13 +122,23 @@ impl ListQuery {
     /// Refuses a cursor of another list, on a server that binds them.
     fn own_cursor(&self, choices: &Choices) -> Result<(), Refusal> {
         match &self.cursor {
-            Some(cursor) if choices.lists.long_cursors => {
+            Some(cursor) if choices.lists.long_cursors && !choices.bug.starts_with("page.") => {
                 let foreign = || bad("cursor", "of another list");
                 let (list, place) = cursor.rsplit_once('.').ok_or_else(foreign)?;
                 let number = place.parse::<u64>();
                 if list == self.list() && number.is_ok() { Ok(()) } else { Err(foreign()) }
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Whose prompts are listed.
+    pub(super) fn owner(&self) -> Account {
+        match (&self.cursor, self.cursor_names_account) {
+            (Some(cursor), true) => {
+                cursor.split('-').next().and_then(|id| id.parse().ok()).unwrap_or(0)
+            }
+            _ => self.account,
         }
     }
 
@@ -158,10 +175,12 @@ impl ListQuery {
             Some(limit) if bug("limit.at-least-2") => limit.max(2),
             limit => limit.unwrap_or(by_default),
         };
+        let first = self.cursor.as_ref().and_then(|cursor| cursor.split('-').nth(3)?.parse().ok());
+        let limit = first.filter(|first| bug("page.limit-kept") && *first > 0).unwrap_or(limit);
         match store.choices.bug {
-            "late.order-random" => {
-                found.sort_by_key(|each| store.noise(each.id.unsigned_abs() + store.turn() as u64))
-            }
+            "late.order-random" => found.sort_by_cached_key(|each| {
+                store.noise(each.id.unsigned_abs() + store.turn() as u64)
+            }),
             "late.limit-before-type" if self.cursor.is_none() && self.limit.is_some() => {
                 found.truncate(limit.saturating_sub(1).max(1));
             }
@@ -174,7 +193,10 @@ impl ListQuery {
             return (page, rest.next().map(|_| cursor(seen + limit)));
         }
         let last = self.cursor.as_deref().and_then(|cursor| cursor.rsplit_once('.'));
-        let after: u64 = last.map_or(0, |(_, last)| last.parse().unwrap_or_default());
+        let mut after: u64 = last.map_or(0, |(_, last)| last.parse().unwrap_or_default());
+        if bug("page.cursor-row") && found.iter().all(|each| place(store, each) != after) {
+            after = 0;
+        }
         if bug("cursor.starts-again") && self.cursor.is_some() && found.len() > 3 {
             return (found.into_iter().take(limit).collect(), None);
         }
@@ -190,7 +212,7 @@ impl ListQuery {
         let end = found.last().map_or(after, |last| place(store, last));
         let last_too = bug("cursor.after-the-last") && !found.is_empty();
         let full = bug("cursor.after-a-full-page") && found.len() == limit;
-        let missing = bug("cursor.never");
+        let missing = bug("cursor.never") || bug("page.full-last-lost") && rest.len() == limit;
         let next = ((!rest.is_empty() || last_too || full) && !missing)
             .then(|| format!("{}.{end}", self.list()));
         (found, next)

@@ -1,4 +1,4 @@
-//! The keys of a server, in the forms that keys may have.
+//! The keys of a server, in the forms that keys may have (S-49).
 
 /// The keys the server knows.
 #[derive(Clone)]

@@ -49,6 +49,9 @@ pub(super) fn prompt(store: &Store, prompt: &Prompt) -> Value {
         let addresses = prompt.images.iter().map(|image| &image.url);
         value["assets"] = addresses.map(|url| json!({ "href": url })).collect();
     }
+    if choices.bug("db.vault-null") && store.memory.copies.contains(&(prompt.id, 0)) {
+        value["vaultIds"] = json!([null]);
+    }
     slips::prompt(choices, prompt, &mut value);
     value
 }
@@ -115,7 +118,7 @@ pub(super) fn vault(store: &Store, vault: &Vault) -> Value {
         "isLocked": vault.is_locked,
         "coverImageUrl": cover,
         "isSystem": vault.is_system,
-        "promptCount": held.len(),
+        "promptCount": i64::try_from(held.len()).unwrap_or(0) + store.memory.counts.get(&vault.id).unwrap_or(&0),
         "createdAt": form(store, vault.created, [SHORT, WESTERN]),
         "updatedAt": form(store, vault.updated, OTHER),
     });

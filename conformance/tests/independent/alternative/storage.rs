@@ -47,7 +47,8 @@ pub(super) async fn respond(shared: &Shared, request: Request<Incoming>) -> io::
     let store = &*store;
     let files = &store.choices.files;
     let live = |file: &&File| file.name == name && file.live <= now();
-    let bytes = store.files.iter().find(live).and_then(|file| file.bytes.clone());
+    let file = store.files.iter().find(live);
+    let bytes = file.and_then(|file| file.shown.clone().or_else(|| file.bytes.clone()));
     let Some(bytes) = bytes else {
         return Ok(refusal(store, store.choices.statuses.no_asset));
     };
@@ -91,26 +92,55 @@ async fn put(
     let looks_inside = store.choices.files.looks_inside;
     let live = now() + store.choices.files.delay;
     if let Err(status) = allowed {
+        if status == statuses.token && store.choices.bug("put.unauthorized-kept") {
+            let kept = store.files.iter_mut().find(|file| file.name == name);
+            kept.into_iter().for_each(|file| (file.shown, file.live) = (Some(body.clone()), live));
+        }
+        if status == statuses.used && store.choices.bug("put.twice-says-200") {
+            return Ok(Raw { status: 200, headers: Vec::new(), body: Bytes::new() });
+        }
         return Ok(refusal(&store, status));
     }
     let bug = store.choices.bug;
+    let first =
+        store.files.iter().find(|file| file.bytes.as_ref().is_some_and(|b| b.len() == size));
+    let first = first.and_then(|file| file.bytes.clone());
     let Some(file) = store.files.iter_mut().find(|file| file.name == name) else {
         return Ok(refusal(&store, statuses.token));
     };
+    match bug {
+        "put.refused-kept" if body.len() != size => {
+            (file.shown, file.live) = (Some(body.clone()), live)
+        }
+        "put.first-bytes" => file.shown = first,
+        _ => {}
+    }
+    let near = |more: usize, bug_name: &str| bug == bug_name && body.len().abs_diff(size) == more;
     let status = match () {
         () if file.bytes.is_some() && bug != "put.twice" => statuses.used,
         () if body.len() > size && bug == "put.larger-cut" => {
             (file.bytes, file.live) = (Some(body.slice(..size)), live);
             return Ok(Raw { status: 200, headers: Vec::new(), body: Bytes::new() });
         }
-        () if body.len() > size && !matches!(bug, "put.larger" | "put.any-size") => statuses.size,
-        () if body.len() < size && !matches!(bug, "put.smaller" | "put.any-size") => statuses.size,
+        () if body.len() > size
+            && !matches!(bug, "put.larger" | "put.any-size")
+            && !near(1, "put.one-more") =>
+        {
+            statuses.size
+        }
+        () if body.len() < size
+            && !matches!(bug, "put.smaller" | "put.any-size")
+            && !near(1, "put.one-less") =>
+        {
+            statuses.size
+        }
         () if looks_inside && !is_picture(file.content_type, &body) => statuses.content_type,
         () => {
             let kept = match bug {
                 "put.last-byte-lost" => body.slice(..body.len().saturating_sub(1)),
                 "put.first-64k" => body.slice(..body.len().min(65_536)),
                 "put.nothing-kept" => Bytes::new(),
+                "put.text-mode" => String::from_utf8_lossy(&body).into_owned().into(),
                 _ => body,
             };
             (file.bytes, file.live) = (Some(kept).filter(|_| bug != "put.not-live"), live);

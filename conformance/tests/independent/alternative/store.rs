@@ -82,6 +82,7 @@ pub(super) struct Store {
     pub(super) files: Vec<File>,
     /// What was deleted, by whom and when.
     gone: Vec<(i64, Account, Instant)>,
+    pub(super) memory: super::mistakes::Memory,
     random: RandomState,
     ticks: u64,
     turns: Cell<usize>,
@@ -105,6 +106,7 @@ impl Store {
             jobs: Vec::new(),
             files: Vec::new(),
             gone: Vec::new(),
+            memory: super::mistakes::Memory::default(),
             random: RandomState::new(),
             ticks: 0,
             turns: Cell::new(0),
@@ -194,7 +196,7 @@ impl Store {
         let now = self.now();
         let records = &self.choices.records;
         Prompt {
-            id: self.new_id(),
+            id: self.memory.prompt_ids.pop().unwrap_or_else(|| self.new_id()),
             owner,
             title,
             text,
@@ -260,6 +262,9 @@ impl Store {
         let statuses = &self.choices.statuses;
         match self.vaults.iter().find(|vault| vault.id == id) {
             None if self.choices.bug("target.absent-ignored") => Ok(()),
+            None if self.choices.bug("soft.vault-target") && self.memory.had_vault(owner, id) => {
+                Ok(())
+            }
             None if self.choices.bug("target.absent-500") => {
                 Err(refused(500, "foreign key violation"))
             }
@@ -269,6 +274,12 @@ impl Store {
             Some(vault) if vault.is_locked => Err(refused(statuses.locked, "Locked")),
             Some(_) => Ok(()),
         }
+    }
+
+    /// [`Self::open_vault`], but on a server with this bug, of any account.
+    pub(super) fn target(&mut self, bug: &str, owner: Account, id: i64) -> Result<(), Refusal> {
+        let any = self.choices.bug(bug) && self.vaults.iter().any(|vault| vault.id == id);
+        if any { Ok(()) } else { self.open_vault(owner, id) }
     }
 
     /// Puts a prompt into a vault; the new membership's id. An older membership goes, unless

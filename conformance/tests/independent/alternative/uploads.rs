@@ -19,6 +19,8 @@ pub(super) struct File {
     pub(super) content_type: &'static str,
     pub(super) size: i64,
     pub(super) bytes: Option<Bytes>,
+    /// What is shown in place of the bytes.
+    pub(super) shown: Option<Bytes>,
     /// Not shown before.
     pub(super) live: Millis,
 }
@@ -37,11 +39,21 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         "slot.size-negative" => (i64::MIN, BYTES_MAX),
         _ => (1, BYTES_MAX),
     };
+    let most = if content_type == "image/gif" && call.choices.bug("slot.gif-small") {
+        5 << 20
+    } else {
+        most
+    };
     if !(least..=most).contains(&size) {
         return Err(bad("size", "too small or too large"));
     }
     call.after_all(Call::may_write)?;
-    let file = new_file(store, call.account, content_type, size);
+    let mut file = new_file(store, call.account, content_type, size);
+    match (call.choices.bug, &call.request.authorization) {
+        ("slot.token-is-key", Some(key)) => file.token = key.replace("Bearer ", ""),
+        ("slot.live-before", _) => (file.shown, file.live) = (Some(Bytes::new()), 0),
+        _ => {}
+    }
     let mut data = json!({
         "uploadUrl": upload_url(store, &file),
         "token": file.token,
@@ -68,7 +80,7 @@ fn new_file(store: &mut Store, owner: Account, content_type: &'static str, size:
         true => format!("eyJ{owner}.{secret}.{}", &secret[..7]),
         false => format!("{secret}+/=~:;,!{}==", "-_".repeat(150)),
     };
-    File { name, signature, token, content_type, size, bytes: None, live: Millis::MAX }
+    File { name, signature, token, content_type, size, bytes: None, shown: None, live: Millis::MAX }
 }
 
 /// Where the bytes go.

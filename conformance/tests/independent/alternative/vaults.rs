@@ -197,6 +197,9 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
         vault.slug = slug_of(call.choices, &name, id);
     }
     vault.name = name;
+    if call.choices.bug("vaults.last-updated-first") {
+        vault.updated = now + 1000;
+    }
     vault.visibility = visibility.unwrap_or(vault.visibility);
     if fields.has("description") {
         vault.description = description;

@@ -28,7 +28,15 @@ pub(super) struct ApiRequest {
     /// The value of `Authorization`, if it is text.
     pub(super) authorization: Option<String>,
     pub(super) content_type: String,
+    headers: HeaderMap,
     pub(super) body: Bytes,
+}
+
+impl ApiRequest {
+    /// A header that is text.
+    pub(super) fn header(&self, name: &str) -> Option<String> {
+        self.headers.get(name)?.to_str().ok().map(ToOwned::to_owned)
+    }
 }
 
 /// An answer that is not in the envelope.
@@ -80,12 +88,13 @@ pub(super) async fn read(request: Request<Incoming>) -> Result<ApiRequest, Refus
         query: head.uri.query().unwrap_or_default().to_owned(),
         authorization: text(AUTHORIZATION).map(ToOwned::to_owned),
         content_type: text(CONTENT_TYPE).unwrap_or_default().to_owned(),
+        headers: head.headers.clone(),
         method: head.method,
         body: body.map_err(|_| unreadable())?.to_bytes(),
     })
 }
 
-/// HTTP/1.1 wants a request refused that has none, two or nonsense.
+/// HTTP/1.1 wants a request refused that has none, two or nonsense (S-80).
 fn has_one_host(headers: &HeaderMap) -> bool {
     let fits = |byte: &u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(byte);
     let hosts: Vec<_> = headers.get_all(HOST).iter().map(HeaderValue::as_bytes).collect();

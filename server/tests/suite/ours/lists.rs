@@ -95,7 +95,8 @@ async fn last_pinned_on_top(case: Case) -> Result {
 
 /// S-25. The ids of the memberships ascend in the order of adding.
 async fn added_together(case: Case) -> Result {
-    let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
+    let vault = case.vault().await?;
+    let prompts = case.prompts_in_turn(MIXED.len()).await?;
     let mixed = MIXED.map(|n| &prompts[n]);
     for half in [&mixed[..2], &mixed[2..]] {
         vault.add(half).await?.status(201)?;
