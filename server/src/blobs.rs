@@ -158,8 +158,7 @@ impl Blobs {
             return Ok(());
         }
         let this = self.clone();
-        // The task has the lock and runs on without its caller: several checks would each block a
-        // thread.
+        // The task has the lock and runs on without its caller: several would each block a thread.
         let check = tokio::spawn(async move {
             this.probe().await?;
             *last = Some(Instant::now());
@@ -179,8 +178,7 @@ impl Blobs {
         }
     }
 
-    /// Puts a whole file under a name that has none, in one step: of concurrent calls one returns
-    /// true.
+    /// Puts a whole file under a name that has none: of concurrent calls one returns true.
     pub async fn put_new(&self, name: &AssetName, bytes: Bytes) -> Result<bool, BlobError> {
         let mut upload = self.upload();
         upload.write(&bytes).await?;

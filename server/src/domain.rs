@@ -18,6 +18,24 @@ macro_rules! debug_only {
 }
 pub(crate) use debug_only;
 
+/// Declares an enum of values that have names in the API and in databases.
+macro_rules! named {
+    ($(#[$meta:meta])* $name:ident { $($(#[$of:meta])* $value:ident = $text:literal),* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub enum $name { $($(#[$of])* $value),* }
+
+        impl $name {
+            /// All of them with their names, in the order of declaration.
+            pub const ALL: &'static [(&'static str, Self)] = &[$(($text, Self::$value)),*];
+
+            pub const fn as_str(self) -> &'static str {
+                Self::ALL[self as usize].0
+            }
+        }
+    };
+}
+
 mod api_key;
 mod asset;
 mod deployment;

@@ -202,8 +202,7 @@ pub(crate) fn count(outcomes: &Outcomes, outcome: &'static str) {
 }
 
 /// SHA-256 of a request and its vault, equal however their JSON was written, because keys are
-/// sorted (S-36). Stored with jobs: if the encoding changes, a repeated request conflicts with a
-/// former job.
+/// sorted (S-36). Stored with jobs: in another encoding, a repeated request would conflict.
 pub(crate) fn request_digest(request: &GenerationRequest, vault: Option<VaultId>) -> [u8; 32] {
     #[expect(clippy::expect_used, reason = "only keys that are no strings fail to serialize")]
     let json = serde_json::to_vec(&(request, vault)).expect("a request is JSON");

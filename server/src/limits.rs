@@ -17,8 +17,7 @@ pub(crate) const HEAD_BYTES_MAX: usize = 96 * 1024;
 /// holds of a response that is not read.
 pub(crate) const UNSENT_BYTES_MAX: u32 = 64 * 1024;
 pub(crate) const UNREAD_BYTES: usize = 128 * 1024;
-/// For all connections. One address may have its share of it, and whoever exceeds that is closed
-/// sooner.
+/// For all connections. An address may have its share; whoever exceeds that is closed sooner.
 pub(crate) const UNREAD_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub(crate) const UNREAD_TIMEOUT_BEYOND_QUOTA: Duration = Duration::from_secs(5);
 /// A JSON body, and the body of a form.
@@ -107,8 +106,7 @@ pub(crate) const SMALL_VAULT_PROMPTS: usize = 64;
 /// Prompts in a batch, and what the largest ones take.
 pub(crate) const LISTING_BATCH: usize = 32;
 pub(crate) const LISTING_BATCH_BYTES: usize = LISTING_BATCH * 64 * 1024;
-/// Rows of lists read at once for one account, such as 8 of the largest pages; 8 times as many in
-/// all.
+/// Rows of lists read at once for one account: 8 of the largest pages; 8 times as many in all.
 pub(crate) const LIST_ROWS_PER_ACCOUNT: usize = 808;
 pub(crate) const KEY_CACHE_SIZE: usize = 10_000;
 /// Idle workers look for the jobs of other servers before this time has passed.

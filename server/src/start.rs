@@ -171,6 +171,22 @@ async fn owner(
     Ok((None, Some(first.as_str().into()), is_new))
 }
 
+/// The given key, or the one that the store remembers.
+async fn signing_key(given: Option<SigningKey>, store: &dyn Store) -> Result<SigningKey, Cause> {
+    let Some(given) = given else {
+        let stored = SigningKey::new(&store.signing_key().await?);
+        return Ok(stored.ok_or("the stored signing key is too short")?);
+    };
+    Ok(given)
+}
+
+/// Files have the public URLs of this start and of all before it.
+async fn assets(store: &dyn Store, public: &PublicUrl) -> Result<Assets, StoreError> {
+    store.set_last_public_url(public.url().as_str()).await?;
+    let former = store.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
+    Ok(Assets::new(public.url(), &former))
+}
+
 /// Assembles the service, which clients reach at `public`, and starts its workers.
 pub(crate) async fn start(
     settings: ServiceSettings,
@@ -182,14 +198,8 @@ pub(crate) async fn start(
     let blobs = parts.blobs.unwrap_or_else(Blobs::in_memory);
     let (generated_key, account, account_is_new) = owner(&*store, &settings).await?;
     let sign_in = SignInLinks { store: store.clone(), public: public.clone(), account };
-    let signing_key = match settings.signing_key {
-        Some(given) => given,
-        None => SigningKey::new(&store.signing_key().await?)
-            .ok_or("the stored signing key is too short")?,
-    };
-    store.set_last_public_url(public.url().as_str()).await?;
-    let former = store.add_public_url(public.url().as_str().trim_end_matches('/')).await?;
-    let assets = Assets::new(public.url(), &former);
+    let signing_key = signing_key(settings.signing_key, &*store).await?;
+    let assets = assets(&*store, &public).await?;
     let (provider, painters): (Arc<dyn Provider>, _) = match parts.provider {
         Some(given) => (given, None),
         None => {

@@ -1,8 +1,7 @@
 //! The persistence interface: one trait per resource.
 //!
 //! Each method is one atomic step: it takes effect completely or not at all, and no other call sees
-//! an intermediate state. The traits know nothing of HTTP; `http::error` maps a [`StoreError`] to a
-//! status.
+//! an intermediate state. `http::error` maps a [`StoreError`] to a status.
 //!
 //! A method that takes a [`Caller`] reads and changes that caller's account only, and fails with
 //! [`StoreError::KeyRevoked`] if the key or session does not exist any more. A resource of another

@@ -151,8 +151,7 @@ fn only_range<'a>(headers: &'a HeaderMap, etag: &str) -> Option<&'a str> {
     range.to_str().ok().filter(|_| applies)
 }
 
-/// The bytes that are asked for, which may be none. Several ranges, other units and malformed ones
-/// are ignored.
+/// The bytes that are asked for, which may be none. Several ranges and malformed ones are ignored.
 fn within(range: &str, size: u64) -> Option<Range<u64>> {
     let (unit, range) = range.split_once('=')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {

@@ -130,8 +130,7 @@ pub(crate) fn new_job(form: &mut Form<'_>, assets: &Assets) -> Option<(NewJob, u
     Some((job, parameter_values.unwrap_or(0)))
 }
 
-/// The name of a job, one segment of `statusUrl`: URL libraries remove `.` and `..` in any
-/// spelling.
+/// The name of a job, a segment of `statusUrl`: URL libraries remove `.` and `..` in any spelling.
 fn client_job_id(given: &Field<'_>) -> Checked<Arc<str>> {
     let id = text(limits::CLIENT_JOB_ID_CHARS)(given)?;
     match &*id {

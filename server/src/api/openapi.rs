@@ -1,5 +1,4 @@
-//! `GET /api/v1/openapi.json`: the API document, from `server/openapi.yaml`, without the envelope
-//! (S-79).
+//! `GET /api/v1/openapi.json`: the API document, `server/openapi.yaml`, without envelope (S-79).
 
 use std::sync::LazyLock;
 
@@ -22,8 +21,7 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     yaml_serde::from_str(include_str!("../../openapi.yaml")).expect("openapi.yaml is valid YAML")
 });
 
-/// The document for this public URL and prefix of model names. Without a public URL, the server's
-/// address is relative.
+/// The document for this public URL, which is relative if there is none, and prefix of models.
 pub fn document(public: Option<&PublicUrl>, model_namespace: &ModelNamespace) -> Value {
     let mut document = DOCUMENT.clone();
     if let (Some(public), Some(url)) = (public, document.pointer_mut("/servers/0/url")) {

@@ -68,8 +68,7 @@ pub struct Answered<'a> {
 
 /// What happens around the handler of each request; by default nothing.
 pub trait Middleware: Send + Sync {
-    /// Counts a request of a caller to this route, or refuses it. `headers` gets what the response
-    /// says of that.
+    /// Counts a request of a caller, or refuses it. `headers` gets what the response says of that.
     fn admit(
         &self,
         _caller: &Caller,

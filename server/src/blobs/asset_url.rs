@@ -31,8 +31,7 @@ struct PublicUrls {
 }
 
 impl Assets {
-    /// `public` may have a path that a proxy strips. `former` are the public URLs of earlier
-    /// starts.
+    /// `public` may have a path that a proxy strips. `former` are the public URLs of other starts.
     pub fn new(public: &Url, former: &[String]) -> Self {
         let root = |url: &str| url.trim_end_matches('/').to_owned();
         let present = root(public.as_str());

@@ -8,8 +8,7 @@ use std::time::Duration;
 use crate::domain::AssetName;
 use crate::error_chain::error_chain;
 
-/// The store failed. The text, for the log, has no names of assets, which are all that protects
-/// these.
+/// The store failed. The text, for the log, has no names of assets, which must stay secret.
 #[derive(Debug, thiserror::Error)]
 #[error("the blob store failed: {text}")]
 pub struct BlobError {

@@ -62,9 +62,8 @@ impl TempFile {
         Ok(Self { file, path: Some(path) })
     }
 
-    /// Gives a file its final name, if that is free: by renaming without replacing or, where that
-    /// is not possible, by a hard link. Returns whether it has the name, once file and name are on
-    /// disk.
+    /// Gives a file its final name, if that is free: by renaming without replacing, or else by a
+    /// hard link. Returns whether it has the name, once file and name are on disk.
     pub(super) fn publish(&mut self, target: &Path) -> io::Result<bool> {
         let path = self.path.take().ok_or(io::ErrorKind::InvalidInput)?;
         self.file.sync_all()?;

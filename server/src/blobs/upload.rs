@@ -45,8 +45,7 @@ impl Upload {
         }
     }
 
-    /// Empties the buffer into the file, and reads that. Nothing is written after it has moved the
-    /// position.
+    /// Empties the buffer into the file, and reads that. Nothing is written afterwards.
     pub async fn read<T: Send + 'static>(
         &mut self,
         read: impl FnOnce(&mut File) -> io::Result<T> + Send + 'static,
@@ -72,7 +71,7 @@ impl Upload {
         Ok(value)
     }
 
-    /// Publishes the file, if its name is free; returns whether it was. An error leaves nothing
+    /// Publishes the file, if its name is free; returns whether it was. Errors leave nothing
     /// visible.
     pub async fn finish(mut self, name: &AssetName) -> Result<bool, BlobError> {
         let blobs = self.blobs.clone();

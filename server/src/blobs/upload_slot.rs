@@ -1,9 +1,7 @@
-//! Upload slots: permission to put one file of one type and size under one name within a limited
-//! time.
+//! Upload slots: permission to put one file of one type and size under one name for a while.
 //!
 //! Slots are stateless: the upload URL carries the signed claims, and the token is another
-//! signature of them. A slot is good for one upload because its name is new and a name is put only
-//! once.
+//! signature of them. A slot is good for one upload because its name is new and put only once.
 
 use bytes::Buf;
 use data_encoding::BASE64URL_NOPAD;

@@ -51,22 +51,11 @@ impl GenerationRequest {
     }
 }
 
-/// The type of the outputs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OutputKind {
-    #[default]
-    Image,
-    Video,
-}
-
-impl OutputKind {
-    pub const ALL: &'static [(&'static str, Self)] =
-        &[("image", Self::Image), ("video", Self::Video)];
-
-    pub const fn as_str(self) -> &'static str {
-        Self::ALL[self as usize].0
-    }
+named! {
+    /// The type of the outputs.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    OutputKind { #[default] Image = "image", Video = "video" }
 }
 
 #[derive(Clone, Debug)]
@@ -162,8 +151,7 @@ pub struct Lease {
 /// Which account is next. Accounts take turns, however many jobs one of them has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
-    /// The account of the last claim. The next one is the first after it, around in the order of
-    /// ids.
+    /// The account of the last claim. The next one is the first after it, around in the order.
     pub after: AccountId,
     pub except: Vec<AccountId>,
 }

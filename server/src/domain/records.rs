@@ -13,26 +13,13 @@ use super::ImageRef;
 /// Prompts are shared, so that a page copies no texts.
 pub type SharedPrompt = Arc<PromptRecord>;
 
-/// Type of a stored prompt. Unlike the SDK's open `PromptType`, it has no unknown values.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-pub enum PromptKind {
-    Image,
-    #[default]
-    Text,
-    Video,
+named! {
+    /// Type of a stored prompt. Unlike the SDK's open `PromptType`, it has no unknown values.
+    #[derive(PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    PromptKind { Image = "image", #[default] Text = "text", Video = "video" }
 }
 
 impl PromptKind {
-    /// All of them with their names in the API and in databases, in the order of declaration.
-    pub const ALL: &'static [(&'static str, Self)] =
-        &[("image", Self::Image), ("text", Self::Text), ("video", Self::Video)];
-
-    pub const fn as_str(self) -> &'static str {
-        Self::ALL[self as usize].0
-    }
-
     pub const fn needs_model(self) -> bool {
         matches!(self, Self::Image | Self::Video)
     }
@@ -154,21 +141,9 @@ pub struct PromptPage {
     pub more: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum VaultVisibility {
-    #[default]
-    Private,
-    Unlisted,
-    Public,
-}
-
-impl VaultVisibility {
-    pub const ALL: &'static [(&'static str, Self)] =
-        &[("private", Self::Private), ("unlisted", Self::Unlisted), ("public", Self::Public)];
-
-    pub const fn as_str(self) -> &'static str {
-        Self::ALL[self as usize].0
-    }
+named! {
+    #[derive(Serialize, Deserialize)]
+    VaultVisibility { #[default] Private = "private", Unlisted = "unlisted", Public = "public" }
 }
 
 #[derive(Clone, Debug)]
@@ -179,8 +154,7 @@ pub struct NewVault {
 }
 
 impl NewVault {
-    /// The record of this vault, created at this time, without the id and slug that a store gives
-    /// it.
+    /// The record of this vault, without the id and slug that a store gives it.
     pub fn record(self, now: Timestamp) -> VaultRecord {
         VaultRecord {
             id: VaultId::new(0),
@@ -234,8 +208,7 @@ pub struct AccountData {
     pub vaults: Vec<(VaultRecord, Vec<(PromptId, bool)>)>,
 }
 
-/// Slugs of vaults (VA-04, S-16): the first that is free of `night-sky`, `night-sky-2`,
-/// `night-sky-3`…
+/// Slugs of vaults (VA-04, S-16): the first that is free of `sky`, `sky-2`, `sky-3`…
 pub(crate) mod slug {
     /// Transliterated to ASCII, lower case, words joined by single hyphens, never empty.
     pub(crate) fn base(name: &str) -> String {

@@ -10,8 +10,7 @@ pub struct SeedKey {
 }
 
 impl SeedKey {
-    /// Parses `KEY=ACCOUNT[:SCOPE,…]`. The error continues a sentence that begins with the number
-    /// of the key.
+    /// Parses `KEY=ACCOUNT[:SCOPE,…]`. The error continues a sentence that begins with a number.
     fn parse(text: &str, vendor: &Vendor) -> Result<Self, String> {
         let (key, rest) = text
             .split_once('=')

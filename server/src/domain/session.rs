@@ -1,8 +1,7 @@
 //! Browser sessions, and the one-time codes that start them.
 //!
 //! A session is a key of its account that a browser keeps in a cookie: every step of the store
-//! checks its [`KeyId`], and ending it is revoking it. Only SHA-256 digests of codes and session
-//! ids are stored.
+//! checks its [`KeyId`], and ending it is revoking it. Only SHA-256 digests are stored.
 
 use data_encoding::BASE64URL_NOPAD;
 use jiff::Timestamp;
@@ -11,8 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::{AccountId, Caller, KeyId, PublicUrl, Scopes};
 
-/// 256 random bits as 43 characters, for URLs, cookies and forms: a one-time code, or the id of a
-/// session.
+/// 256 random bits as 43 characters, for URLs and cookies: a one-time code, or a session's id.
 #[derive(Clone)]
 pub(crate) struct SecretToken(Box<str>);
 

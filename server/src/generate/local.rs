@@ -180,8 +180,7 @@ fn size(request: &GenerationRequest) -> Result<(u32, u32), String> {
     Ok(((long * wide.min(1.0)).round() as u32, (long / wide.max(1.0)).round() as u32))
 }
 
-/// Paints the outputs of a request over its first input image. The same request gives the same
-/// bytes.
+/// Paints the outputs of a request over its first input image, always the same bytes.
 fn outputs(
     paint: Paint,
     request: &GenerationRequest,

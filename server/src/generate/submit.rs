@@ -1,8 +1,7 @@
 //! Submission: reserve the job's name, submit the request to the provider once, record the result.
 //!
 //! A submission may cost money, so no request is ever submitted twice: a repeated one finds the job
-//! of the first one (S-36), and a task of its own completes each submission, even if the client
-//! disconnects.
+//! of the first one (S-36), and each submission is completed by its task, even without the client.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -60,8 +59,7 @@ impl Submitter {
         Self { store, provider, assets, tasks, unrecorded, outcomes: Outcomes::default() }
     }
 
-    /// How many accepted jobs are not recorded yet: at most those that were open when the store
-    /// failed.
+    /// How many accepted jobs are not recorded yet: those that were open when the store failed.
     pub(crate) fn unrecorded(&self) -> usize {
         self.unrecorded.len()
     }
@@ -69,8 +67,8 @@ impl Submitter {
     /// Submits a job, or finds the one that already has its name and waits until it is submitted.
     /// `held` is kept until the submission has ended, with or without the caller.
     ///
-    /// After [`SubmitError::Unknown`] the job exists and has failed; after other errors there is no
-    /// new job.
+    /// After [`SubmitError::Unknown`] the job exists and has failed; after other errors there is
+    /// none.
     pub async fn submit(
         &self,
         caller: &Caller,
@@ -143,8 +141,7 @@ impl Submitter {
         }
     }
 
-    /// Records that the provider accepted a job, in the background if it takes longer than a client
-    /// waits.
+    /// Records that the provider accepted a job, in the background if a client would wait too long.
     async fn record_accepted(&self, key: &JobKey, ticket: ProviderTicket) -> Submission {
         // The output is paid for; if the server dies now, this line is the only trace of it.
         count(&self.outcomes, "accepted");

@@ -75,8 +75,7 @@ pub(crate) async fn read(
                 return Err(BodyReadError::TooLarge(most));
             }
             if size > bytes.capacity() {
-                // A chunked body. Its reservation doubles, so that few of its bytes are copied
-                // again.
+                // A chunked body. Its reservation doubles, so that few bytes are copied again.
                 let capacity = size.max(2 * bytes.capacity()).min(most);
                 reservation.grow_to(capacity)?;
                 bytes.reserve_exact(capacity - bytes.len());

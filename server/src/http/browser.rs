@@ -56,8 +56,7 @@ impl Site {
         self.origin.starts_with("https:")
     }
 
-    /// Refuses a request that may change something, unless the browser says that a page of this
-    /// site sent it.
+    /// Refuses what may be a change, unless the browser says that a page of this site sent it.
     pub(crate) fn check_source(&self, parts: &Parts) -> Result<(), ApiError> {
         let Parts { method, headers, .. } = parts;
         let is_own = match sole(headers, &FETCH_SITE) {

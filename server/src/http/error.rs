@@ -119,8 +119,7 @@ impl ApiError {
             Self::Invalid(errors) => Problem::invalid(errors.clone()),
             Self::NotFound => Problem::new(S::NOT_FOUND, target.not_found),
             Self::Store(error) | Self::Submission(J::Store(error)) => store_problem(error, target),
-            // The provider's reason is for the caller where it refused, and for the log where it
-            // failed.
+            // The provider's reason is for the caller if it refused, and for the log if it failed.
             Self::Submission(J::Provider(P::Refused(_))) => own_text(S::BAD_GATEWAY),
             Self::Submission(J::Provider(P::Unknown(_))) => Problem::new(
                 S::BAD_GATEWAY,

@@ -121,8 +121,8 @@ pub(crate) fn file<E: Display + Send + 'static>(
     }))
 }
 
-/// A body that is produced while it is sent. A failure cuts the connection, so that the response
-/// does not look complete.
+/// A body that is produced while it is sent. A failure cuts the connection: it must not look
+/// complete.
 pub(crate) fn stream<E: Display + 'static>(
     bytes: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
 ) -> ResponseBody {
@@ -150,8 +150,7 @@ pub(crate) fn add_headers(response: &mut Response, problem: Problem) {
     }
 }
 
-/// The response to `HEAD`: without its body, which hyper would send over HTTP/2, but with its
-/// length.
+/// The response to `HEAD`: without its body, which hyper would send, but with its length.
 pub(crate) fn without_body(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     if let Some(length @ 1..) = body.size_hint().exact() {
@@ -176,8 +175,7 @@ pub(crate) async fn listing<T: WriteJson + Send + 'static>(
         if ended {
             return Ok(None);
         }
-        // Entries in memory and a socket that takes megabytes would keep the thread from all
-        // others.
+        // Entries in memory and a socket that takes megabytes would keep the thread.
         yield_now().await;
         // The last entry of a chunk exceeds its size.
         let mut chunk = Vec::with_capacity(LISTING_CHUNK_BYTES + LISTING_CHUNK_BYTES / 4);

@@ -186,11 +186,9 @@ pub(crate) fn json_fields<'a>(
     Ok(form)
 }
 
-/// An escape that is half a surrogate pair. serde_json would notice only in strings that a rule
-/// reads.
+/// An escape that is half a surrogate pair. serde_json notices only in strings that are read.
 fn lone_surrogate(body: &str) -> Option<u16> {
-    // Without escaped backslashes each `\u` is an escape. A zero is between two that are not
-    // adjacent.
+    // Without escaped backslashes each `\u` is an escape. A zero keeps two others apart.
     let units = body.split(r"\\").flat_map(|part| {
         part.split(r"\u")
             .skip(1)

@@ -64,8 +64,7 @@ pub struct ListenerLimits {
     /// Between the request to stop, from which on `/readyz` answers 503, and the end of accepting,
     /// for a balancer to notice. A server to which none is connected does not wait.
     pub drain_delay: Duration,
-    /// How long requests in flight may take after that: all ends within the 30 seconds of
-    /// Kubernetes.
+    /// How long requests in flight may take after that, within the 30 seconds of Kubernetes.
     pub drain_timeout: Duration,
     /// A request head, from its first byte; also a new connection until its first request.
     pub head_timeout: Duration,
@@ -97,8 +96,7 @@ impl Default for ListenerLimits {
 
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Serves one connection until it ends or stalls. When `drain` closes, requests in flight are
-/// completed.
+/// Serves one connection until it ends or stalls. When `drain` closes, requests are completed.
 pub(super) async fn serve_connection(
     stream: Socket,
     peer: IpAddr,

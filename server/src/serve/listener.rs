@@ -23,8 +23,7 @@ use crate::serve::connection::{Socket, serve_connection};
 pub use crate::serve::connection::{HttpService, ListenerLimits};
 
 impl ListenerLimits {
-    /// Raises the soft limit of file descriptors to the hard one, and lowers `connections_max` to
-    /// it.
+    /// Raises the soft limit of file descriptors, and lowers `connections_max` to it.
     #[must_use]
     pub fn within_descriptors(self) -> Self {
         rlimit::increase_nofile_limit(u64::MAX).map_or(self, |descriptors| self.within(descriptors))
@@ -120,9 +119,8 @@ pub async fn serve(
     tasks.len()
 }
 
-/// Bounds what the kernel takes of a response that is not read, and for how long it keeps that
-/// after the end of the connection. Bytes on their way are not bounded, so a download over a long
-/// distance stays fast.
+/// Bounds what the kernel takes of a response that is not read, and for how long it keeps that.
+/// Bytes on their way are not bounded, so a download over a long distance stays fast.
 fn bound_unsent_bytes(listener: &Listener, limits: &ListenerLimits) {
     #[cfg(target_os = "linux")]
     if let Either::Left(listener) = listener {
@@ -169,8 +167,7 @@ async fn accept(listener: &Listener, connections: &Quota) -> (Socket, IpAddr, Op
         };
         match accepted {
             Ok((stream, peer)) => {
-                // While there are as many as there may be, the next ones wait in the system's
-                // queue.
+                // While there are as many as there may be, the next ones wait in the system.
                 let permit =
                     connections.acquire_within(peer.into(), 1, Duration::ZERO, Duration::MAX).await;
                 return (stream, peer, permit.ok());

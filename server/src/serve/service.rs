@@ -177,8 +177,7 @@ impl ApiService {
         }
     }
 
-    /// The response to a failed request: a page if the route is one, or if a browser found no
-    /// route.
+    /// The response to a failed request: a page for a page, or if a browser found no route.
     async fn failure(
         &self,
         error: &ApiError,

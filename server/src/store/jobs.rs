@@ -64,8 +64,7 @@ pub trait JobQueue: Send + Sync + 'static {
     async fn claim_job(&self, lease: Duration, turn: &Turn) -> Result<Option<Claim>>;
 
     /// Fails, for this reason, jobs that have been submitting for longer than `limit`: nobody knows
-    /// whether the provider accepted them. The longest first, at most a thousand. Returns their
-    /// keys.
+    /// whether the provider accepted them. The longest first, at most a thousand.
     async fn fail_late_submissions(&self, limit: Duration, reason: &str) -> Result<Vec<JobKey>>;
 
     /// Deletes jobs that ended longer ago than `age`, not more than a thousand. Returns how many.
@@ -74,8 +73,8 @@ pub trait JobQueue: Send + Sync + 'static {
     /// Extends a lease to this long from now.
     async fn renew_lease(&self, lease: &Lease, lasting: Duration) -> Result<()>;
 
-    /// Sets what a job waits for, its `provider_state` if there is a new one, and its state if the
-    /// provider `has_begun`.
+    /// Sets what a job waits for, a new `provider_state`, and the state if the provider
+    /// `has_begun`.
     async fn note_job(
         &self,
         lease: &Lease,

@@ -1,5 +1,4 @@
-//! API keys, sign-in by one-time code, sessions, and what an owner does with an account beside the
-//! API.
+//! API keys, sign-in by one-time code, sessions, and what an owner does with an account.
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
@@ -20,7 +19,7 @@ pub trait KeyStore: Send + Sync + 'static {
     /// with another secret, account, scopes or revocation state.
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()>;
 
-    /// The key with this public id, revoked or not, but never a session. The caller verifies the
+    /// The key with this public id, revoked or not, never a session. The caller verifies the
     /// secret.
     ///
     /// If `digest` is that of the key, the result may come from a cache, and the key may have been
@@ -56,8 +55,7 @@ pub trait KeyStore: Send + Sync + 'static {
 #[async_trait]
 pub trait SessionStore: Send + Sync + 'static {
     /// Stores the digest of a one-time code for the account with this name, or fails with
-    /// [`StoreError::NotFound`]. Forgets codes that have expired, and sessions after their longest
-    /// duration.
+    /// [`StoreError::NotFound`]. Forgets codes and sessions that have expired for good.
     async fn create_sign_in_code(&self, account: &str, digest: [u8; 32]) -> Result<()>;
 
     /// Uses up a code and starts a session with the id of digest `session`. `None` if no code with
@@ -70,16 +68,14 @@ pub trait SessionStore: Send + Sync + 'static {
     ) -> Result<Option<SessionRecord>>;
 
     /// The session with this digest, unless it has ended or expired, never from a cache. Records
-    /// its use. Only this method and [`SessionStore::sessions`] check the expiry: a request in
-    /// progress may finish.
+    /// its use. Other methods but [`SessionStore::sessions`] do not check the expiry.
     async fn find_session(&self, digest: [u8; 32]) -> Result<Option<SessionRecord>>;
 
     /// The sessions of the caller's account that have neither ended nor expired; newest first.
     async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionRecord>>;
 
     /// Ends a session, on all servers at once. [`StoreError::KeyRevoked`] may also mean that the
-    /// caller has ended its own session by this call: the statement is sent again after a lost
-    /// connection.
+    /// caller has ended its own session: the statement is sent again after a lost connection.
     async fn end_session(&self, caller: &Caller, id: KeyId) -> Result<()>;
 }
 
@@ -89,8 +85,7 @@ pub trait AccountStore: Send + Sync + 'static {
     /// Gives the account another name, or fails with [`StoreError::AccountTaken`].
     async fn rename_account(&self, caller: &Caller, name: &str) -> Result<()>;
 
-    /// Deletes the account with all it has but its files, to which forks in other accounts may
-    /// refer.
+    /// Deletes the account, but not its files, to which forks in other accounts may refer.
     ///
     /// It is several steps. The first one revokes other keys and sessions. After a failure the
     /// account has the rest, and another call deletes it.
@@ -104,8 +99,7 @@ pub trait AccountStore: Send + Sync + 'static {
     /// The public or unlisted vault with this slug of the account with this name, for anybody.
     async fn shared_vault(&self, account: &str, slug: &str) -> Result<(AccountId, VaultRecord)>;
 
-    /// A prompt of a vault. It checks no caller and no visibility: the request has just read the
-    /// vault.
+    /// A prompt of a vault. It checks no caller: the request has just read the vault.
     async fn shared_prompt(
         &self,
         account: AccountId,

@@ -48,8 +48,7 @@ pub struct MemoryStore {
     data: Arc<RwLock<Data>>,
     journal: Option<Box<dyn Journal>>,
     jobs_changed: Notify,
-    /// With a large vault a step takes 100 ms, during which nobody else has the lock: one per
-    /// account.
+    /// With a large vault a step takes 100 ms, during which it has the lock: one per account.
     long_steps: Quota,
 }
 
@@ -126,8 +125,7 @@ impl MemoryStore {
         .await
     }
 
-    /// For the changes of a step, and all steps before it: what a caller has seen must not be lost
-    /// either.
+    /// For the changes of a step, and those before it: what a caller has seen must not be lost.
     fn ack(&self, step: u64, changes: Vec<table::Change>) -> Ack {
         let journal = self.journal.as_ref()?;
         if changes.is_empty() && step <= journal.last_durable() {

@@ -17,7 +17,7 @@
 //! memberships. A foreign key check would lock its row too late, so a statement that adds a prompt
 //! to a vault locks both before. What adds one of a limited number locks the account first.
 //!
-//! Memberships and the vault's `prompt_count` change in one statement, under a lock on the vault.
+//! Memberships and the vault's `prompt_count` change together, under a lock on the vault.
 //!
 //! # CTEs that lock
 //! - PostgreSQL evaluates a `SELECT` in a CTE only as far as another part of the query reads it:
@@ -63,6 +63,7 @@ mod sessions;
 mod tests;
 mod tls;
 mod url;
+mod vault_steps;
 mod vaults;
 #[cfg(feature = "webhooks")]
 mod webhooks;

@@ -103,8 +103,7 @@ pub trait SearchStore: Send + Sync + 'static {
         most: usize,
     ) -> Result<usize>;
 
-    /// The memberships of these prompts in a vault, ascending; none if the vault is not the
-    /// caller's.
+    /// The memberships of these prompts in a vault of the caller, ascending.
     async fn memberships_of(
         &self,
         caller: &Caller,

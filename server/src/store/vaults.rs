@@ -24,8 +24,8 @@ pub trait VaultStore: Send + Sync + 'static {
     async fn vault(&self, caller: &Caller, id: VaultId) -> Result<VaultRecord>;
 
     /// Sets the fields that `patch` names; an empty patch changes nothing. Otherwise `updated_at`
-    /// increases. A different name brings a new slug, and [`StoreError::SystemVaultRename`] for a
-    /// system vault.
+    /// increases. A new name brings a new slug, and [`StoreError::SystemVaultRename`] for a system
+    /// vault.
     async fn update_vault(
         &self,
         caller: &Caller,

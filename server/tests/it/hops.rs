@@ -39,7 +39,7 @@ const CHAINS: [&[Step]; 11] = [
     &["pg/prompts delete_prompt db.row_of_caller(", ROW, LAST],
     &["pg/prompts update_prompt self.change(", CHANGE, IN_STEPS, LAST],
     &["pg/memberships move_membership self.db.row_of_steps(", IN_STEPS, LAST],
-    &["pg/memberships add_prompts db.row_of_caller(", ROW, LAST],
+    &["pg/memberships add_prompts self.db.row_of_steps(", IN_STEPS, LAST],
 ];
 
 fn source(file: &str) -> String {

@@ -1,8 +1,7 @@
 //! The workers of one server: a task claims due jobs, and each is processed in a task of its own.
 //!
 //! An account may claim another job only while it has fewer in progress than there are workers
-//! free: one holds at most half of the workers, two a third each, and jobs that hang do not delay
-//! others.
+//! free: one holds at most half of the workers, and jobs that hang do not delay others.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -110,8 +109,7 @@ impl Work for Worker {
     }
 }
 
-/// Worker tasks. If the pool is dropped they stop, and other servers take over at the end of the
-/// leases.
+/// Worker tasks. If the pool is dropped they stop, and other servers take over.
 #[derive(Debug)]
 pub(crate) struct WorkerPool {
     stop: CancellationToken,
@@ -120,8 +118,7 @@ pub(crate) struct WorkerPool {
 }
 
 impl WorkerPool {
-    /// Starts workers. When `drain` is cancelled they claim no more jobs, and go on with those they
-    /// have.
+    /// Starts workers. When `drain` is cancelled they claim no more jobs, and finish theirs.
     pub(crate) fn start(worker: &impl Work, drain: &CancellationToken) -> Self {
         let (stop, drain) = (CancellationToken::new(), drain.clone());
         let (worker, stopping, draining) = (worker.clone(), stop.clone(), drain.clone());

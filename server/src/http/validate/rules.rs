@@ -198,8 +198,7 @@ pub(crate) fn object(field: &Field<'_>) -> Checked<Map<String, Value>> {
     Ok(object)
 }
 
-/// How deep a JSON text is nested, and how many values it has, the outermost one included. Nothing
-/// is built.
+/// How deep a JSON text is nested, and how many values it has with the outermost one.
 pub(crate) fn extent(json: &str) -> (usize, usize) {
     let (mut level, mut depth, mut values) = (0_usize, 0, 1);
     let mut bytes = json.bytes().filter(|byte| !byte.is_ascii_whitespace());

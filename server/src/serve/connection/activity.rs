@@ -30,8 +30,7 @@ pub(super) struct ConnectionActivity {
     version: Option<Version>,
     /// When the head of the next request began to arrive.
     head_since: Option<Instant>,
-    /// Since when bytes wait for the peer to read, and what the kernel holds of them, within the
-    /// quota.
+    /// Since when bytes wait for the peer to read, and what the kernel may hold of them.
     blocked: Option<(Instant, Option<Permit>)>,
     unread: Quota,
     peer: IpAddr,
@@ -181,8 +180,7 @@ impl AsyncWrite for TrackedStream {
         outcome
     }
 
-    /// Without vectored writes hyper copies each body into a buffer that no quota counts, and keeps
-    /// it.
+    /// Without vectored writes hyper copies each body into a buffer that no quota counts.
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

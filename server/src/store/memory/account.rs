@@ -83,8 +83,7 @@ impl<D: Deref<Target = Data>> AccountView<D> {
         Ok(self.prompts(after.unwrap_or(PromptId::new(i64::MAX))).rev().filter(matches))
     }
 
-    /// Fails if the account may not have so many more vaults and prompts: forks could use up the
-    /// memory.
+    /// Fails if the account may not have so many more: forks could use up the memory.
     pub(super) fn check_room(&self, vaults: usize, prompts: usize) -> Result<()> {
         if self.vaults().count() + vaults > self.data.vaults_max {
             return Err(StoreError::TooManyVaults);

@@ -127,18 +127,19 @@ impl KeyStore for MemoryStore {
 #[async_trait]
 impl SessionStore for MemoryStore {
     async fn create_sign_in_code(&self, account: &str, digest: [u8; 32]) -> Result<()> {
-        self.step(|data| {
+        let code = self.step(|data| {
             let now = data.now();
             data.codes.remove_where(|_, code| code.expires_at <= now);
             data.sessions.remove_where(|_, session| session.record.expires_at <= now);
-            let account = data.account_named(account).ok_or(StoreError::NotFound)?;
+            // Without an account they are forgotten too.
+            let Some(account) = data.account_named(account) else { return Ok(None) };
             if !data.codes.contains(&digest) {
                 let expires_at = after(now, SIGN_IN_CODE_LIFETIME);
                 data.codes.insert(digest, Code { account, expires_at });
             }
-            Ok(())
-        })
-        .await
+            Ok(Some(()))
+        });
+        code.await?.ok_or(StoreError::NotFound)
     }
 
     async fn sign_in(

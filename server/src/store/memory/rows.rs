@@ -1,5 +1,4 @@
-//! The rows of the tables, as records have them in JSON. A field that is added later needs a
-//! default.
+//! The rows of the tables, as records have them in JSON. A field that comes later needs a default.
 
 use std::cmp::Reverse;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! What the owner of an account does beside the API, and vaults that anybody may read.
 //!
 //! An account is deleted in steps, each of which leaves its data consistent: other keys and
-//! sessions are revoked, so that nobody else writes; then jobs, vaults and prompts go in batches;
-//! the rest at the end.
+//! sessions are revoked, so that nobody else writes; then jobs, vaults and prompts go in batches,
+//! then the rest.
 
 use async_trait::async_trait;
 use promptarium::{PromptId, VaultId};
@@ -18,8 +18,7 @@ use crate::domain::{AccountData, AccountId, Caller, ListedPrompt, SharedPrompt, 
 use crate::store::{AccountStore, Result, StoreError, VaultStore};
 
 statements! {
-    /// Of two accounts that get one name at once, one violates a constraint, and its statement is
-    /// sent again.
+    /// Of two that get one name at once, one violates a constraint, and is sent again.
     idempotent RENAME "accounts.rename"
         "{CALLER}, renamed AS (
             UPDATE account a SET name = $3::text

@@ -33,8 +33,7 @@ statements! {
              INSERT INTO vault_directory (vault_id, account_id) SELECT v.id, $1 FROM v
          )
          SELECT EXISTS (SELECT 1 FROM account WHERE id = $1)";
-    /// The key `$2`, named `$8`, of the account with the name `$1`, if there is an account `$7` or
-    /// that is NULL.
+    /// The key `$2`, named `$8`, of the account `$1`, if there is an account `$7` or that is NULL.
     idempotent CREATE "keys.create"
         "WITH {NEW_KEY} INSERT INTO api_key
              (id, account_id, public_id, digest, prompts_write, created_at, revoked_at, name)

@@ -1,5 +1,4 @@
-//! Concurrent requests of one key that go out as one statement: equal reads, reads by ids, and
-//! writes of single rows.
+//! Concurrent requests of one key in one statement: equal reads, reads by ids, and writes of rows.
 //!
 //! A request is sent at once, alone, unless [`AT_ONCE_MAX`] requests of the same key are on their
 //! way. Then it waits until fewer are, and is sent with all others that wait. No value is older
@@ -107,8 +106,7 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Batcher<K, I, O> {
         }
     }
 
-    /// The next batch of a key, after one with so many requests has ended; empty if none may be
-    /// sent.
+    /// The next batch of a key, after one with so many requests; empty if none may be sent.
     fn next(&self, key: &K, ended: usize) -> Vec<Waiting<I, O>> {
         let mut queues = self.queues.lock();
         let Some(queue) = queues.get_mut(key) else { return Vec::new() };
@@ -146,8 +144,7 @@ impl<K: Value + Eq + Hash, I: Value, O: Value> Drop for Running<K, I, O> {
 }
 
 impl<K: Value + Eq + Hash, I: Value, O: Value> Running<K, I, O> {
-    /// Sends a batch, and each request alone if that changed nothing and the fault may be that of
-    /// one.
+    /// Sends a batch, and each request alone if that changed nothing and one may be at fault.
     async fn send(self, batch: Vec<Waiting<I, O>>) {
         let (Batcher { send, writes, .. }, key) = (self.batcher.clone(), self.key.clone());
         let inputs = batch.iter().map(|request| request.input.clone()).collect();

@@ -170,8 +170,7 @@ impl DbClient {
         self.connector.state.epoch.fetch_max(self.epoch + 1, Relaxed);
     }
 
-    /// Closes the connection and cancels what runs on it: the server would notice at its first row
-    /// only.
+    /// Closes the connection and cancels what runs on it: the server would notice at its first row.
     pub(super) fn abandon(&self) {
         self.close();
         let (token, tls) = (self.client.cancel_token(), self.connector.url.tls.clone());

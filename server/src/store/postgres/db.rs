@@ -26,8 +26,7 @@ pub(super) struct Db {
     /// For one statement: the server itself ends it after `statement_timeout`.
     pub(super) limit: Duration,
     pub(super) long_limit: Duration,
-    // How those connections are divided. Long writes hold less than all, so that some are left for
-    // steps.
+    // How those connections are divided. Long writes hold less than all, so that steps have some.
     /// Statements of callers, of milliseconds each unless they wait for a lock.
     pub(super) steps: Quota,
     pub(super) long_writes: Quota,
@@ -70,8 +69,7 @@ impl Db {
         })
     }
 
-    /// The time of a statement, always a parameter: Citus refuses a function of the time in an
-    /// UPDATE.
+    /// The time of a statement, a parameter: Citus refuses functions of the time in an UPDATE.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
     }

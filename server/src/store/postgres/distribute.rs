@@ -1,5 +1,4 @@
-//! Distributing the tables over the nodes of a Citus cluster: account data by account, the rest as
-//! copies.
+//! Distributing the tables over the nodes of a Citus cluster: by account, or as copies.
 //!
 //! Foreign keys are dropped first and added at the end, because Citus refuses to distribute a table
 //! that has one to a table that is not distributed yet. All is one transaction.

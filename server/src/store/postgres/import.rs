@@ -2,7 +2,7 @@
 //!
 //! Ids are taken from the sequences before, so that each statement has the rows of one account.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use promptarium::VaultId;
 use serde_json::{Value, json};
@@ -11,9 +11,10 @@ use tokio_postgres::types::Json;
 use super::PostgresStore;
 use super::db::Db;
 use super::keys::CONFIRM;
-use super::memberships::{ADD, NO_PINS};
+use super::memberships::PINS;
 use super::rows::{self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, VAULT_COLUMNS, column, int, one};
-use super::send::{By, LOCK_ACCOUNT, Step, Values, refs};
+use super::send::{By, LOCK_ACCOUNT, Params, Step, Values, refs};
+use super::vault_steps::{COUNT, LOCK_VAULTS, PUT};
 use super::vaults::{self, new_vault};
 use crate::domain::{
     AccountData, AccountId, Caller, PromptInputs, PromptRecord, VaultRecord, VaultVisibility,
@@ -87,12 +88,13 @@ pub(super) async fn import(
     let prompt_ids = new_ids(db, "prompt_id_seq", int(prompts.len())).await?;
     let vault_ids = new_ids(db, "vault_id_seq", int(data.vaults.len())).await?;
 
-    let (mut rows, mut imported) = (Vec::new(), HashMap::new());
+    let (mut rows, mut imported, mut seen) = (Vec::new(), HashMap::new(), HashSet::new());
     for ((prompt, inputs), id) in prompts.iter().zip(prompt_ids) {
         rows.push(prompt_row(id, prompt, inputs));
         imported.insert(prompt.id, id);
     }
-    let mut sent: Vec<(_, Values<'_>)> = vec![(&LOCK_ACCOUNT, vec![])];
+    let mut sent: Vec<(_, Values<'_>)> =
+        vec![(&LOCK_ACCOUNT, vec![]), (&LOCK_VAULTS, vec![Box::new(vec![general])])];
     for batch in rows.chunks(ACCOUNT_ROWS_AT_ONCE as usize) {
         sent.push((&PROMPTS, vec![Box::new(Json(batch))]));
     }
@@ -103,10 +105,16 @@ pub(super) async fn import(
         }
         // The last one to be added, and the last one to be pinned, are shown first.
         let members = members.iter().rev().zip(1_i64..).filter_map(|((prompt, pinned), number)| {
-            Some((*imported.get(prompt)?, pinned.then_some(number)))
+            let prompt = *imported.get(prompt)?;
+            seen.insert((id, prompt)).then_some((prompt, pinned.then_some(number)))
         });
         let (prompts, pins): (Vec<i64>, Vec<Option<i64>>) = members.unzip();
-        sent.push((&ADD, vec![Box::new(id), Box::new(prompts), Box::new(pins), Box::new(false)]));
+        for put in [&COUNT, &PUT] {
+            let ids = Box::new(prompts.clone());
+            let no_limit = Box::new(None::<i64>);
+            sent.push((put, vec![Box::new(id), ids, Box::new(true), Box::new(false), no_limit]));
+        }
+        sent.push((&PINS, vec![Box::new(id), Box::new(prompts), Box::new(pins)]));
     }
     sent.push((&CONFIRM, vec![]));
     let params: Vec<_> = sent.iter().map(|(_, values)| refs(values)).collect();
@@ -177,11 +185,13 @@ impl PostgresStore {
         let visibility = VaultVisibility::Private;
         let new = VaultRecord { visibility, created_at: now, updated_at: now, ..vault.clone() };
         let new = new_vault(&new, self.vaults_max, id);
-        let steps: [Step<'_>; 5] = [
+        let put: Params<'_> = &[&id, &prompts, &true, &false, &None::<i64>];
+        let steps: [Step<'_>; 6] = [
             (&LOCK_ACCOUNT, &[]),
             (&vaults::CREATE, &refs(&new)),
             (&COPY, &[&source.0, &vault.id.get(), &vault.updated_at, &now, &prompts]),
-            (&ADD, &[&id, &prompts, &NO_PINS, &true]),
+            (&COUNT, put),
+            (&PUT, put),
             (&FINISH, &[&id, &prompts, &count]),
         ];
         let row = self.db.row_of_steps(by, &steps).await?;

@@ -33,9 +33,8 @@ use crate::limits::JOB_POLL;
 use crate::store::{JobQueue, Result, StoreError};
 
 statements! {
-    /// Looks through the accounts with jobs that have not ended, beginning after `$3`, with one
-    /// probe of an index for each, and takes the first due job that no other claim has locked,
-    /// until `$2`.
+    /// Looks through the accounts with jobs that have not ended, from `$3` on, with a probe of an
+    /// index for each, and takes the first due job that no other claim has locked, until `$2`.
     non_idempotent NEXT "jobs.next"
         "WITH RECURSIVE turn (round, account_id) AS (
              SELECT 0, $3::bigint
@@ -62,8 +61,7 @@ statements! {
          UPDATE due_job d SET due_at = $2
          FROM due WHERE d.account_id = due.account_id AND d.name_digest = due.name_digest
          RETURNING d.account_id, d.name_digest, due.due_at";
-    /// Claims the job that [`NEXT`] has found until `$4`, unless it has changed since or is locked,
-    /// as at its end.
+    /// Claims the job that [`NEXT`] has found until `$4`, unless it has changed since or is locked.
     non_idempotent CLAIM "jobs.claim"
         "WITH due AS MATERIALIZED (
              SELECT j.name_digest FROM job j

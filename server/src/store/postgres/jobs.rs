@@ -82,8 +82,7 @@ statements! {
         "{CALLER} SELECT {JOB_COLUMNS} FROM caller LEFT JOIN job j
          ON j.account_id = $1 AND j.name_digest = $3 AND j.state <> 'submitting'";
     /// One row of NULLs if there is none. The page begins after the job `$3`. `OFFSET 0` keeps the
-    /// state of that job out of the subquery: with it, an index of all jobs could be read instead
-    /// of the one row.
+    /// state of that job out of the subquery: otherwise an index of all jobs could be read.
     read_only LIST "jobs.list"
         "{CALLER}, before AS (SELECT b.created_at, b.name_digest FROM caller CROSS JOIN LATERAL (
                  SELECT created_at, name_digest, state FROM job

@@ -174,8 +174,7 @@ pub(super) struct CachedKey {
 }
 
 impl PostgresStore {
-    /// A key of the cache, if its secret has this digest: a wrong one must not be answered sooner
-    /// than an unknown key.
+    /// A key of the cache with this digest: a wrong one is not answered sooner than an unknown key.
     pub(super) fn cached_key(&self, public_id: &str, digest: &[u8; 32]) -> Option<KeyRecord> {
         let key = self.keys.get(public_id)?;
         constant_time_eq_32(&key.record.digest, digest).then(|| key.record.clone())

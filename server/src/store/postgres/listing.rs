@@ -4,9 +4,8 @@
 //! depends on its size only. The statements leave the planner no choice: the innermost subquery is
 //! a range of one index, and the prompts of a vault are fetched one by one.
 //!
-//! A small vault is read by one statement. Of a larger one the ids are read by one statement, so
-//! that its members are those of one instant, and then its prompts in batches as the client takes
-//! them.
+//! A small vault is read by one statement. Of a larger one the ids are read by one statement, as of
+//! one instant, and then its prompts in batches as the client takes them.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -29,8 +28,7 @@ use crate::store::{Contents, Result, StoreError};
 
 const ROWS_MAX: usize = SMALL_VAULT_PROMPTS + 1;
 const PAGE_MAX: usize = *PAGE_SIZE.end() as usize;
-/// One more than a page. Constant, because the planner estimates a parameterized LIMIT as a tenth
-/// of all rows.
+/// One more than a page. Of a parameterized LIMIT the planner estimates a tenth of all rows.
 pub(super) const AHEAD: usize = PAGE_MAX + 1;
 
 // A page of the account: ids below `$3`, at most `$4` rows. A condition goes in between.
@@ -119,8 +117,7 @@ pub(super) async fn read_page(
     Ok(vec![page_of(&rows, limit)?; equal.len()])
 }
 
-/// The page in its rows and one more. An empty page is one row of NULLs. Sorting here costs less
-/// than in the database.
+/// The page in its rows and one more, which are NULLs if it is empty. Sorting costs less here.
 fn page_of(rows: &[Row], limit: usize) -> Result<PromptPage> {
     let mut prompts = all(rows, prompt)?;
     prompts.sort_unstable_by_key(|prompt| Reverse(prompt.id));

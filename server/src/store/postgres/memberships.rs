@@ -2,53 +2,47 @@
 //!
 //! All but `PIN` lock the vaults whose counts change, then the prompt that they add to a vault.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
+use const_format::formatcp;
 use futures::{StreamExt, stream};
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::prompt_changes::LOCK_VAULTS;
-use super::rows::{CALLER, KEY_IS_VALID, NEW_MEMBER, column, found};
+use super::rows::{CALLER, KEY_IS_VALID, column, found};
 use super::send::{By, Params, Step};
+use super::vault_steps::{COUNT, LOCK_VAULTS, PUT};
 use super::{PostgresStore, listing};
 use crate::domain::{Caller, Membership};
 use crate::store::{Contents, MembershipStore, Moved, Result, StoreError};
 
+/// Whether there are the membership `$4` of the vault `$3` and the vault `$5`.
+const IS_MOVED: &str = formatcp!(
+    "EXISTS (SELECT FROM vault t WHERE t.account_id = $1 AND t.id = $5) AND EXISTS (
+        SELECT FROM vault_prompt s WHERE s.account_id = $1 AND s.vault_id = $3 AND s.id = $4)
+    AND {KEY_IS_VALID}"
+);
+
 statements! {
-    /// `$5` are the pins of an import, which come after those that the vault has; `$6` says whether
-    /// prompts may be unknown.
-    pub(super) non_idempotent ADD "memberships.add"
-        "{CALLER}, new_members AS MATERIALIZED (
-            SELECT ARRAY(SELECT nextval('vault_prompt_id_seq')
-                FROM generate_series(1, cardinality($4::bigint[]))) AS ids
-        ), wanted AS (
-            SELECT id, min(ord) AS ord
-            FROM unnest($4::bigint[]) WITH ORDINALITY AS given (id, ord) GROUP BY id
-        ), v AS (
-            SELECT v.id, v.prompt_count FROM vault v
-            WHERE v.account_id = $1 AND v.id = $3 AND {KEY_IS_VALID} FOR NO KEY UPDATE
-        ), locked AS (
-            SELECT p.id, p.kind FROM prompt p
-            WHERE p.account_id = $1 AND p.id = ANY ($4::bigint[])
-                AND (SELECT count(*) FROM v) > 0
+    /// Locks the prompts `$4`, and says what [`COUNT`] and [`PUT`] will do with them.
+    idempotent TO_ADD "memberships.to_add"
+        "{CALLER}, locked AS MATERIALIZED (
+            SELECT p.id FROM prompt p WHERE p.account_id = $1 AND p.id = ANY ($4::bigint[])
             ORDER BY p.id FOR KEY SHARE
-        ), unknown AS (
-            SELECT id, ord FROM wanted WHERE id NOT IN (SELECT id FROM locked)
-        ), added AS (
-            INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind, pin)
-            SELECT $1, new_members.ids[wanted.ord], v.id, locked.id, locked.kind,
-                ($5::bigint[])[wanted.ord] + coalesce((SELECT max(other.pin)
-                    FROM vault_prompt other WHERE other.account_id = $1 AND other.vault_id = $3), 0)
-            FROM new_members, v, locked JOIN wanted ON wanted.id = locked.id
-            WHERE $6::boolean OR NOT EXISTS (SELECT FROM unknown)
-            ON CONFLICT (account_id, vault_id, prompt_id) DO NOTHING RETURNING 1
-        ), number AS (
-            SELECT count(*) AS added FROM added
-        ), in_count AS (
-            UPDATE vault v SET prompt_count = v.prompt_count + number.added FROM number
-            WHERE v.account_id = $1 AND v.id = $3 AND number.added > 0
         )
-        SELECT v.prompt_count, number.added, ARRAY(SELECT id FROM unknown ORDER BY ord) AS unknown
-        FROM caller CROSS JOIN number LEFT JOIN v ON true";
+        SELECT v.prompt_count, (SELECT count(*) FROM locked WHERE (
+                SELECT m.id FROM vault_prompt m WHERE m.account_id = $1 AND m.vault_id = $3
+                    AND m.prompt_id = locked.id) IS NULL) AS added,
+            ARRAY(SELECT given.id FROM unnest($4::bigint[]) WITH ORDINALITY AS given (id, ord)
+                WHERE given.id NOT IN (SELECT id FROM locked) ORDER BY ord) AS unknown
+        FROM caller LEFT JOIN vault v ON v.account_id = $1 AND v.id = $3";
+    /// Pins the prompts `$4` of an import, after those that are pinned in the vault.
+    pub(super) non_idempotent PINS "memberships.pins"
+        "UPDATE vault_prompt m SET pin = given.pin + coalesce((SELECT max(other.pin)
+            FROM vault_prompt other WHERE other.account_id = $1 AND other.vault_id = $3), 0)
+        FROM unnest($4::bigint[], $5::bigint[]) AS given (id, pin)
+        WHERE m.account_id = $1 AND m.vault_id = $3 AND m.prompt_id = given.id
+            AND given.pin IS NOT NULL AND {KEY_IS_VALID}";
     non_idempotent REMOVE "memberships.remove"
         "{CALLER}, v AS (
             SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $3 AND {KEY_IS_VALID} FOR
@@ -62,36 +56,37 @@ statements! {
             FROM deleted WHERE v.account_id = $1 AND v.id = deleted.vault_id
         )
         SELECT EXISTS (SELECT FROM deleted) FROM caller";
-    /// From the vault `$3` to `$5`, after both were locked. A membership that the target has
-    /// already, as where it is the source, is replaced by the new one.
-    non_idempotent MOVE "memberships.move"
-        "{CALLER}, {NEW_MEMBER}, present AS (
-            SELECT m.prompt_id FROM vault_prompt m
-            WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4
-        ), locked AS (
-            SELECT p.id, p.kind FROM prompt p
-            WHERE p.account_id = $1 AND p.id = (SELECT prompt_id FROM present) AND EXISTS (SELECT
-            FROM vault v WHERE v.account_id = $1 AND v.id = $5) AND {KEY_IS_VALID} FOR KEY SHARE
-        ), deleted AS (
-            DELETE FROM vault_prompt m USING locked
-            WHERE m.account_id = $1 AND m.vault_id IN ($3, $5) AND m.prompt_id = locked.id
-            RETURNING m.vault_id
-        ), added AS (
-            INSERT INTO vault_prompt (account_id, id, vault_id, prompt_id, kind)
-            SELECT $1, new_member.id, $5, locked.id, locked.kind FROM locked, new_member
-            WHERE (SELECT count(*) FROM deleted) > 0
-            RETURNING id, prompt_id
-        ), in_count AS (
-            UPDATE vault v SET prompt_count = v.prompt_count
-                + CASE WHEN v.id = $5 THEN 1 ELSE 0 END
-                - (SELECT count(*) FROM deleted WHERE deleted.vault_id = v.id)
-            FROM added
-            WHERE v.account_id = $1 AND v.id IN ($3, $5)
+    /// After locks on the vaults `$3` and `$5`: locks the prompt of the membership `$4` in `$3`. If there
+    /// is none, or no vault `$5`, the next ones change nothing, and this is the answer.
+    idempotent MOVED "memberships.moved"
+        "{CALLER}, locked AS MATERIALIZED (
+            SELECT p.id FROM prompt p WHERE p.account_id = $1 AND p.id = (
+                SELECT m.prompt_id FROM vault_prompt m
+                WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4) FOR KEY SHARE
         )
-        SELECT added.id, added.prompt_id, EXISTS (SELECT FROM present) AS present
-        FROM caller LEFT JOIN added ON true";
-    /// The latest pinned has the greatest number. Of two at once with one number, the newer
-    /// membership comes first.
+        SELECT NULL::bigint AS id, NULL::bigint AS prompt_id,
+            EXISTS (SELECT FROM locked) AS present FROM caller";
+    /// One more in `$5`, and one less where it is, which may be in both.
+    non_idempotent MOVE_COUNT "memberships.move_count"
+        "UPDATE vault v SET prompt_count = v.prompt_count + CASE WHEN v.id = $5 THEN 1 ELSE 0 END
+            - (SELECT count(*) FROM vault_prompt m
+                WHERE m.account_id = $1 AND m.vault_id = v.id AND m.prompt_id = (
+                    SELECT a.prompt_id FROM vault_prompt a
+                    WHERE a.account_id = $1 AND a.vault_id = $3 AND a.id = $4))
+        WHERE v.account_id = $1 AND v.id IN ($3, $5) AND {IS_MOVED}";
+    non_idempotent MOVE_PUT "memberships.move_put"
+        "INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
+        SELECT $1, v.id, m.prompt_id, m.kind
+        FROM vault v JOIN vault_prompt m ON m.account_id = v.account_id
+        WHERE v.account_id = $1 AND v.id = $5 AND m.account_id = $1 AND m.vault_id = $3
+            AND m.id = $4 AND {KEY_IS_VALID}
+        ON CONFLICT (account_id, vault_id, prompt_id) DO UPDATE SET id = excluded.id, pin = NULL
+        RETURNING id, prompt_id, true AS present";
+    /// Within one vault the membership has its new id already.
+    non_idempotent MOVE_OUT "memberships.move_out"
+        "DELETE FROM vault_prompt m
+        WHERE m.account_id = $1 AND m.vault_id = $3 AND m.id = $4 AND {IS_MOVED}";
+    /// The latest pinned has the greatest number; with one number, the newer membership is first.
     non_idempotent PIN "memberships.pin"
         "{CALLER}, changed AS (
             UPDATE vault_prompt m SET pin = CASE WHEN $5 THEN coalesce(m.pin, 1 + coalesce((
@@ -102,9 +97,6 @@ statements! {
         )
         SELECT EXISTS (SELECT FROM changed) FROM caller";
 }
-
-/// Of most memberships that [`ADD`] adds.
-pub(super) const NO_PINS: Option<Vec<i64>> = None;
 
 #[async_trait]
 impl MembershipStore for PostgresStore {
@@ -124,9 +116,16 @@ impl MembershipStore for PostgresStore {
         vault: VaultId,
         prompts: &[PromptId],
     ) -> Result<(usize, u64)> {
-        let ids: Vec<i64> = prompts.iter().map(|id| id.get()).collect();
-        let row =
-            self.db.row_of_caller(caller, &ADD, &[&vault.get(), &ids, &NO_PINS, &false]).await?;
+        let (vault, mut seen) = (vault.get(), HashSet::new());
+        let ids: Vec<_> = prompts.iter().map(|id| id.get()).filter(|id| seen.insert(*id)).collect();
+        let put: Params<'_> = &[&vault, &ids, &false, &false, &None::<i64>];
+        let steps: [Step<'_>; 4] = [
+            (&LOCK_VAULTS, &[&vec![vault]]),
+            (&TO_ADD, &[&vault, &ids]),
+            (&COUNT, put),
+            (&PUT, put),
+        ];
+        let row = self.db.row_of_steps(By::Caller(caller), &steps).await?;
         let before: Option<i64> = column(&row, "prompt_count")?;
         let before = before.ok_or(StoreError::NotFound)?;
         let unknown: Vec<i64> = column(&row, "unknown")?;
@@ -147,8 +146,15 @@ impl MembershipStore for PostgresStore {
 
     async fn move_membership(&self, caller: &Caller, at: Membership, to: VaultId) -> Result<Moved> {
         let vaults = vec![at.vault.get(), to.get()];
-        let steps: [Step<'_>; 2] =
-            [(&LOCK_VAULTS, &[&vaults]), (&MOVE, &[&vaults[0], &at.id.get(), &vaults[1]])];
+        let (of, to) = (at.id.get(), to.get());
+        let params: Params<'_> = &[&vaults[0], &of, &to];
+        let steps: [Step<'_>; 5] = [
+            (&LOCK_VAULTS, &[&vaults]),
+            (&MOVED, &params[..2]),
+            (&MOVE_COUNT, params),
+            (&MOVE_PUT, params),
+            (&MOVE_OUT, params),
+        ];
         let row = self.db.row_of_steps(By::Caller(caller), &steps).await?;
         if !column::<bool>(&row, "present")? {
             return Err(StoreError::NotFound);

@@ -1,8 +1,7 @@
 //! Migrating the schema to the version that this program knows.
 //!
 //! Each migration is a transaction that records it and begins with an advisory lock, so that
-//! servers that start at once apply it once. The lock ends with the transaction, also behind a
-//! pooler.
+//! servers that start at once apply it once. The lock ends with it, also behind a pooler.
 
 use sha2::{Digest as _, Sha256};
 use tokio_postgres::{Client, Error, IsolationLevel, Transaction};

@@ -1,21 +1,28 @@
 //! Changes of prompts. The parent module explains the order of locks and CTEs that lock.
 
-use std::sync::Arc;
-
-use const_format::formatcp;
 use jiff::Timestamp;
 use promptarium::{PromptId, VaultId};
 use tokio_postgres::types::Json;
 
 use super::PostgresStore;
-use super::rows::{self, CALLER, INTO_TARGET, KEY_IS_VALID, PROMPT_COLUMNS, column, int, later};
+use super::rows::{self, CALLER, KEY_IS_VALID, PROMPT_COLUMNS, column, int, later};
 use super::send::{By, Params, Step};
+use super::vault_steps::{COUNT, LOCK_VAULTS, PUT};
 use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
 use crate::limits::PROMPT_IMAGES_MAX;
 use crate::store::{Result, StoreError};
 
-const SAVED: &str = formatcp!(
-    "{CALLER}, target AS (
+statements! {
+    /// Before a statement about the memberships of the prompt `$3`: nothing adds one meanwhile.
+    idempotent LOCK_PROMPT "prompts.lock_prompt"
+        "SELECT FROM prompt p WHERE p.account_id = $1 AND p.id = $3 AND {KEY_IS_VALID} FOR UPDATE";
+    /// After locks on the prompt `$3` and the vault `$15`, into which it is put. NULL leaves a
+    /// column as it is; `$6` says that the platform becomes `$7`, `$13` that the update needs a
+    /// model and brings none. `$12` is the time of an update, NULL if the prompt only comes into
+    /// the vault. `$16` is a picture to add unless there are `$17`. `has_model` is NULL without
+    /// such a prompt.
+    non_idempotent UPDATE "prompts.update"
+        "{CALLER}, target AS (
              SELECT v.id FROM vault v WHERE v.account_id = $1 AND v.id = $15
          ), saved AS (
              UPDATE prompt p SET
@@ -38,33 +45,12 @@ const SAVED: &str = formatcp!(
          ), retyped AS (
              UPDATE vault_prompt m SET kind = saved.kind FROM saved
              WHERE m.account_id = $1 AND m.prompt_id = $3 AND m.kind <> saved.kind
-         )",
-    later = later!("$12", "p.updated_at")
-);
-const SELECTED: &str = formatcp!(
-    "SELECT {PROMPT_COLUMNS}, target.id AS vault,
+         )
+         SELECT {PROMPT_COLUMNS}, target.id AS vault,
              (SELECT before.model_id IS NOT NULL FROM prompt before
               WHERE before.account_id = $1 AND before.id = $3) AS has_model
          FROM caller LEFT JOIN saved p ON true LEFT JOIN target ON true"
-);
-
-statements! {
-    /// In a transaction before a statement that changes the counts of the vaults `$3`.
-    pub(super) idempotent LOCK_VAULTS "vaults.lock"
-        "SELECT FROM vault v WHERE v.account_id = $1 AND v.id = ANY ($3::bigint[])
-         AND {KEY_IS_VALID} ORDER BY v.id FOR NO KEY UPDATE";
-    /// Before a statement that reads or changes the memberships of the prompt `$3`: nothing adds
-    /// one.
-    idempotent LOCK_PROMPT "prompts.lock_prompt"
-        "SELECT FROM prompt p WHERE p.account_id = $1 AND p.id = $3 AND {KEY_IS_VALID} FOR UPDATE";
-    /// After locks on the prompt `$3` and the vault `$15`, into which it is put. NULL leaves a
-    /// column as it is; `$6` says that the platform becomes `$7`, `$13` that the update needs a
-    /// model and brings none. `$12` is the time of an update, NULL if the prompt only comes into
-    /// the vault. `$16` is a picture to add unless there are `$17`. `has_model` is NULL if there is
-    /// no such prompt.
-    non_idempotent UPDATE "prompts.update" "{SAVED} {SELECTED}";
-    /// Puts it into the vault, too. On Citus a statement that inserts reaches all nodes.
-    non_idempotent UPDATE_AND_PUT "prompts.update_and_put" "{SAVED}, {INTO_TARGET} {SELECTED}";
+        { later = later!("$12", "p.updated_at") };
     /// The vaults are locked first, for their counts. If the prompt came into another vault
     /// meanwhile, that membership violates its foreign key, and the statement is sent again.
     pub(super) non_idempotent DELETE "prompts.delete"
@@ -123,18 +109,19 @@ impl PostgresStore {
             &image.as_ref().map(|image| Json([image])),
             &int(PROMPT_IMAGES_MAX),
         ];
-        let update = if vaults.is_empty() { &UPDATE } else { &UPDATE_AND_PUT };
-        let steps: [Step<'_>; 3] =
-            [(&LOCK_VAULTS, &[&vaults]), (&LOCK_PROMPT, &[&id]), (update, params)];
-        let steps = &steps[usize::from(vaults.is_empty())..];
+        let (ids, limit) = (vec![id], image.as_ref().map(|_| int(PROMPT_IMAGES_MAX)));
+        let put: Params<'_> = &[&vaults.first(), &ids, &false, &lacks_model, &limit];
+        let steps: [Step<'_>; 5] = [
+            (&LOCK_VAULTS, &[&vaults]),
+            (&LOCK_PROMPT, &[&id]),
+            (&COUNT, put),
+            (&PUT, put),
+            (&UPDATE, params),
+        ];
+        let without_vault = [steps[1], steps[4]];
+        let steps = if vaults.is_empty() { &without_vault[..] } else { &steps };
         let row = self.db.row_of_steps(By::Caller(caller), steps).await?;
-        if let Some(mut prompt) = rows::prompt(&row)? {
-            // It was read before the membership was added.
-            if let Some(vault) = *vault
-                && let Err(index) = prompt.vault_ids.binary_search(&vault)
-            {
-                Arc::make_mut(&mut prompt).vault_ids.insert(index, vault);
-            }
+        if let Some(prompt) = rows::prompt(&row)? {
             return Ok(prompt);
         }
         let target: Option<i64> = column(&row, "vault")?;

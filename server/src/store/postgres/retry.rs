@@ -52,8 +52,8 @@ impl<'a> Retry<'a> {
         self.limit.saturating_sub(self.began.elapsed())
     }
 
-    /// A connection from `get`, which is called again while it fails and time is left: the database
-    /// may be restarting.
+    /// A connection from `get`, which is called again while it fails, as while the database
+    /// restarts.
     pub(super) async fn connection<T, E, F>(&mut self, get: impl Fn() -> F) -> Result<T>
     where
         E: Into<Cause>,
@@ -79,8 +79,8 @@ impl<'a> Retry<'a> {
     /// Waits for the answer, at most `limit`.
     ///
     /// Without an answer, also if the caller is dropped, the connection is abandoned: its next user
-    /// would wait for the statement. On a shared one the statement runs on: to cancel it could hit
-    /// that of another caller.
+    /// would wait. On a shared one the statement runs on: to cancel it could hit that of another
+    /// caller.
     pub(super) async fn answer<T>(
         &self,
         client: &DbClient,

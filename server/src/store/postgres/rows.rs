@@ -51,8 +51,7 @@ pub(super) const CALLER: &str = "WITH caller AS (
     SELECT id AS key_id FROM api_key WHERE id = $2 AND account_id = $1 AND revoked_at IS NULL
 )";
 
-// CTEs with a new `id`. From the default of the column Citus would take a lesser id for a later
-// row.
+// CTEs with a new `id`. By the default of the column, Citus would take ids that do not increase.
 pub(super) const NEW_PROMPT: &str =
     "new_prompt AS MATERIALIZED (SELECT nextval('prompt_id_seq') AS id)";
 pub(super) const NEW_MEMBER: &str =

@@ -21,8 +21,8 @@ use crate::store::{Place, PromptTexts, Result, SearchStore, StoreError, TextChun
 const IS_UNFILED: &str = "(SELECT m.id FROM vault_prompt m
     WHERE m.account_id = $1 AND m.prompt_id = p.id LIMIT 1) IS NULL";
 
-/// Prompts `p` from a subquery, up to a number of bytes. If `$5`, `in_place` says which are in no
-/// vault.
+/// Prompts `p` from a subquery, up to a number of bytes. If `$5`, only those in no vault are
+/// `in_place`.
 const BEGIN: &str = formatcp!(
     "LEFT JOIN LATERAL (
          SELECT id, title, body, platform, in_place FROM (
@@ -66,8 +66,7 @@ statements! {
     long_read TEXTS_IN_VAULT "search.texts_in_vault" "{OF_VAULT} {END_OF_VAULT}";
     long_read TEXTS_OF_KIND_IN_VAULT "search.texts_of_kind_in_vault"
         "{OF_VAULT} AND kind = $7 {END_OF_VAULT}";
-    /// Counted up to `$3`, of the type `$4` or all. The condition on ids makes it a range of the
-    /// index.
+    /// Counted up to `$3`, of the type `$4` or all, in a range of the index.
     read_only COUNT "search.count"
         "{CALLER} SELECT (SELECT count(*) FROM (
              (SELECT p.id FROM prompt p WHERE $4::text IS NULL AND p.account_id = $1 AND p.id > 0

@@ -53,7 +53,7 @@ pub(super) fn refs<'a>(values: &'a Values<'_>) -> Vec<&'a (dyn ToSql + Sync)> {
 }
 
 impl Db {
-    /// The rows of the last of these statements, after the commit. Several are one transaction in
+    /// The rows of the last of these statements that has any, after the commit. Several are one transaction in
     /// one round trip, which runs again after a conflict. Each statement sees what was committed
     /// before it began, so what the first one locks does not change under the next ones.
     ///
@@ -107,8 +107,7 @@ impl Db {
                 let begin = begin(long);
                 let queries = prepared.iter().zip(&params);
                 let queries = queries.map(|(one, params)| client.query(one, params));
-                // After a statement that fails, the others are refused, and the commit is a
-                // rollback.
+                // After a statement that fails, the commit is a rollback.
                 let (begin, end) = (client.batch_execute(&begin), client.batch_execute("COMMIT"));
                 let all = Box::pin(join3(begin, join_all(queries), end));
                 let (begun, answers, ended) = all.await;
@@ -116,7 +115,7 @@ impl Db {
                 let answers = answers.into_iter().collect::<Result<Vec<_>, _>>();
                 // Then the commit was a rollback.
                 sent = !answers.as_ref().is_err_and(is_of_statement);
-                let last = answers?.pop();
+                let last = answers?.into_iter().rev().find(|rows| !rows.is_empty());
                 ended.map(|()| last.unwrap_or_default())
             };
             match retry.answer(client, limit, sending).await? {

@@ -15,8 +15,7 @@ const GREATEST: [(&str, &str); 4] = [
     ("prompt", "SELECT max((SELECT max(id) FROM prompt WHERE account_id = a.id)) FROM account a"),
 ];
 
-/// Sets all sequences forward if one is behind. Not on Citus, whose nodes take ids from one of
-/// them.
+/// Sets all sequences forward if one is behind, but not on Citus, whose nodes take ids elsewhere.
 pub(super) async fn set_forward(client: &mut Client) -> Result<(), Error> {
     if client.query_one(IS_CITUS, &[]).await?.try_get(0)? || behind(client).await?.is_empty() {
         return Ok(());

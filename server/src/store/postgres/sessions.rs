@@ -35,8 +35,7 @@ statements! {
                 ON CONFLICT (digest) DO NOTHING
             )
             SELECT EXISTS (SELECT FROM owner)";
-    /// Of two at once, one waits for the other's deletion and finds no code; so does a second
-    /// execution.
+    /// Of two at once, one waits for the other's deletion and finds no code, as a second one does.
     non_idempotent SIGN_IN "sessions.sign_in"
         "WITH {NEW_KEY}, code AS (
             DELETE FROM sign_in_code WHERE digest = $1::bytea RETURNING account_id, expires_at

@@ -12,8 +12,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::store::Cause;
 
-/// A connector that checks certificates as this mode asks for, by the authorities in the file
-/// `root`, if one is named.
+/// A connector that checks certificates as this mode asks for, by the authorities in `root`.
 pub(super) fn connector(mode: &str, root: &str) -> Result<MakeRustlsConnect, Cause> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let config = ClientConfig::builder_with_provider(provider.clone())

@@ -1,8 +1,7 @@
 //! The address of a database: `postgres://user:password@host:port/name?parameter=value`.
 //!
 //! The driver parses it. This module handles the parameters that the driver lacks or reads
-//! otherwise than libpq, and makes one configuration for each host, so that they can be tried one
-//! by one.
+//! otherwise than libpq, and makes one configuration for each host.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -38,8 +37,7 @@ pub struct DatabaseUrl {
 }
 
 impl DatabaseUrl {
-    /// Parses an address, and reads the file of certificates that it names. The error never quotes
-    /// what may be a password.
+    /// Parses an address, and reads the certificates that it names. No error quotes a password.
     pub fn parse(text: &str) -> Result<Self, Cause> {
         let rest = text.strip_prefix("postgres://").or(text.strip_prefix("postgresql://"));
         let rest = rest.ok_or("it must begin with postgres:// or postgresql://")?;
@@ -77,8 +75,8 @@ impl DatabaseUrl {
 
         let mut configs = Vec::new();
         for host in hosts.split(',') {
-            // The driver would take a later `@` for the end of credentials, and might show part of
-            // a password.
+            // The driver would take a later `@` for the end of credentials, and might show a
+            // password.
             let tail = format!("{host}/{database}?{parameters}").replace('@', "%40");
             let config = format!("postgres://{credentials}{tail}").parse::<Config>();
             let mut config = config.map_err(|error| error_chain(&error) + ENCODING)?;
@@ -119,8 +117,7 @@ fn driver_parameters(parameters: BTreeMap<&str, &str>) -> Result<String, &'stati
     );
     for parameter in parameters {
         let (name, value) = match parameter {
-            // The default, one without a meaning for this driver, and one that a pooler would
-            // refuse.
+            // The default, one that this driver lacks, and one that a pooler would refuse.
             ("target_session_attrs", "read-write" | "primary")
             | ("gssencmode", _)
             | ("options", "") => continue,
