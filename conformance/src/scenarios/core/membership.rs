@@ -84,7 +84,7 @@ async fn not_the_prompt_id(case: &Case) -> Result {
 }
 
 async fn takes_out(case: Case) -> Result {
-    let (vault, second, [pinned, removed, alone, _]) = case.source_and_target().await?;
+    let (vault, second, [pinned, removed, alone, last]) = case.source_and_target().await?;
     second.add_in_turn([&removed]).await?;
     pinned.pinned().await?;
     let (mut expected, elsewhere) = (vault.entries().await?, second.entries().await?);
@@ -94,7 +94,12 @@ async fn takes_out(case: Case) -> Result {
     second.expect_entries(&elsewhere).await?;
     removed.prompt.expect_vaults([&vault, &second], [&second]).await?;
     alone.remove().await?.status(200)?;
-    alone.prompt.expect_vaults([&vault], []).await
+    alone.prompt.expect_vaults([&vault], []).await?;
+    // The vault stays when its last prompt is taken out.
+    for member in [&pinned, &last] {
+        member.remove().await?.status(200)?;
+    }
+    vault.expect_size(0).await
 }
 
 /// A vault with four prompts, in the order of the listing: the one added last first.
