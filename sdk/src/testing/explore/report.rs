@@ -88,9 +88,7 @@ impl ProblemKind {
                 "store the job id first and ask for its status before it is created again, or make \
                  the call a step of a `durable::Journal`"
             }
-            Self::UploadedTwice => {
-                "make the upload a step of a `durable::Journal`, or accept the copy with `allow`"
-            }
+            Self::UploadedTwice => "nothing refers to the copy: accept it with `allow`",
             Self::Lost | Self::Different => {
                 "return the error of the call, so that the function is run again"
             }
