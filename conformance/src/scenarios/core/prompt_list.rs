@@ -237,6 +237,7 @@ async fn kind(case: Case) -> Result {
 
 async fn type_and_vault(case: Case) -> Result {
     let [vault, other] = case.vaults().await?;
+    let mut all = Vec::new();
     for kind in TYPES {
         let inside = [prompt_of(&case, kind).await?, prompt_of(&case, kind).await?];
         vault.add(&inside).await?.status(201)?;
@@ -245,6 +246,10 @@ async fn type_and_vault(case: Case) -> Result {
         prompt_of(&case, kind).await?;
         vault.list().with("type", kind).walk().await?.expect_exactly(&inside)?;
         other.list().with("type", kind).walk().await?.expect_exactly([&elsewhere])?;
+        all.push((kind, inside));
+    }
+    for (kind, inside) in all {
+        vault.list().with("type", kind).limit(1).walk().await?.expect_exactly(&inside)?;
     }
     Ok(())
 }
