@@ -79,6 +79,7 @@ impl Config {
     ///
     /// # Errors
     /// If a flag is wrong. The text says which one and why, without a secret.
+    #[cfg(any(test, feature = "test-support"))]
     pub fn of_flags(flags: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let flags: Vec<_> = flags.into_iter().collect();
         let has_place = flags.iter().any(|flag| flag.starts_with("--da"));

@@ -67,6 +67,7 @@ impl SigningKey {
         (secret.len() >= Self::BYTES_MIN).then(|| Self(secret.into()))
     }
 
+    #[cfg(test)]
     pub fn random() -> Self {
         Self(Box::new(rand::random::<[u8; Self::BYTES_MIN]>()))
     }
