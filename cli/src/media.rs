@@ -33,10 +33,10 @@ pub(crate) async fn upload(app: &App, files: &[PathBuf]) -> Result {
     Ok(())
 }
 
-/// A generation as it is ordered.
+/// A generation to queue.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Order {
+pub(crate) struct NewGeneration {
     model: String,
     text: String,
     count: Option<u32>,
@@ -52,17 +52,17 @@ pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
     tokio::select! {
         // First, since it may wait for standard input, where Ctrl-C has to end the program.
         biased;
-        done = order(app, arguments, &job) => done,
+        done = queue_and_wait(app, arguments, &job) => done,
         _ = tokio::signal::ctrl_c() => {
             let id = job.get().map(|id| format!("promptarium generate --resume {id}"));
-            let failure = Failure::new(INTERRUPTED, "interrupted; the job goes on at the server");
+            let failure = Failure::new(INTERRUPTED, "interrupted; the job continues on the server");
             Err(failure.hint(id.unwrap_or_else(|| "the same command continues it".to_owned())))
         }
     }
 }
 
-/// Orders the generation, waits for it, and shows or downloads it.
-async fn order(app: &App, arguments: Generate, id: &OnceCell<JobId>) -> Result {
+/// Queues the generation, waits for it, and shows or downloads it.
+async fn queue_and_wait(app: &App, arguments: Generate, id: &OnceCell<JobId>) -> Result {
     let client = &app.client;
     let Generate { resume, model, text, count, ratio, video, vault, output: folder } = arguments;
     let vault_id = find::vault_id(client, vault.as_deref()).await?;
@@ -73,9 +73,9 @@ async fn order(app: &App, arguments: Generate, id: &OnceCell<JobId>) -> Result {
     let (new, job, name) = match (resume, model, text) {
         (None, Some(model), Some(text)) => {
             let text = fill::text(&text)?.trim().to_owned();
-            let order = Order { model, text, count, ratio, video, vault };
-            let job = order.submit(client).await?;
-            (job.client_job_id.clone(), GenerationRef::from(job), order.text)
+            let generation = NewGeneration { model, text, count, ratio, video, vault };
+            let job = generation.submit(client).await?;
+            (job.client_job_id.clone(), GenerationRef::from(job), generation.text)
         }
         (id, ..) => {
             let id = id.unwrap_or_default();
@@ -111,8 +111,8 @@ async fn order(app: &App, arguments: Generate, id: &OnceCell<JobId>) -> Result {
     Ok(())
 }
 
-impl Order {
-    /// Queues the generation, unless an earlier run with the same order did and was interrupted.
+impl NewGeneration {
+    /// Queues the generation, unless an interrupted run with the same arguments did.
     pub(crate) async fn submit(&self, client: &Client) -> Result<GenerationJob> {
         let Self { model, text, count, ratio, video, vault } = self;
         let vault = find::vault_id(client, vault.as_deref()).await?;
@@ -134,7 +134,7 @@ impl Order {
     }
 }
 
-/// The end of a job, after which the next order like it is a new one.
+/// The end of a job, after which the same arguments queue a new one.
 pub(crate) fn ended_with(
     job: &JobId,
     ended: std::result::Result<FinishedGeneration, promptarium::Error>,

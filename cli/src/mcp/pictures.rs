@@ -15,7 +15,7 @@ use url::Url;
 
 use super::{Answer, Library, Request, protocol_error};
 use crate::failure::{Failure, Result};
-use crate::media::{Order, ended_with};
+use crate::media::{NewGeneration, ended_with};
 
 /// The largest picture that is sent to a client.
 const BYTES_MAX: u64 = 10 * 1024 * 1024;
@@ -53,15 +53,15 @@ impl Library {
         Ok((BASE64.encode(&asset.bytes), media_type))
     }
 
-    /// Orders pictures, or waits again for the job of an earlier order.
+    /// Queues a generation, or waits again for the job of an earlier call.
     pub(super) async fn generate(
         &self,
-        order: std::result::Result<Order, String>,
+        generation: std::result::Result<NewGeneration, String>,
         context: &Request,
     ) -> Result<CallToolResult> {
-        let (id, job) = match order {
-            Ok(order) => {
-                let job = order.submit(&self.client).await?;
+        let (id, job) = match generation {
+            Ok(generation) => {
+                let job = generation.submit(&self.client).await?;
                 (job.client_job_id.clone(), GenerationRef::from(job))
             }
             Err(id) => ((&*id).into(), GenerationRef::from(&*id)),

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{Answer, Library, Request};
 use crate::failure::{Failure, INTERRUPTED, Result, USAGE};
 use crate::find;
-use crate::media::Order;
+use crate::media::NewGeneration;
 
 #[derive(Deserialize)]
 struct Search {
@@ -44,7 +44,7 @@ struct Save {
 #[derive(Deserialize)]
 struct Generate {
     #[serde(flatten)]
-    order: Order,
+    generation: NewGeneration,
     job: Option<String>,
 }
 
@@ -98,8 +98,8 @@ impl Library {
             }
             "save_prompt" => self.save(parse(arguments)?).await,
             _ => {
-                let Generate { order, job } = parse(arguments)?;
-                self.generate(job.map_or(Ok(order), Err), context).await
+                let Generate { generation, job } = parse(arguments)?;
+                self.generate(job.map_or(Ok(generation), Err), context).await
             }
         }
     }

@@ -14,6 +14,7 @@
 )]
 
 mod answer;
+mod cache;
 mod call;
 pub(crate) mod choices;
 mod clock;

@@ -1,6 +1,5 @@
 //! The direction of imports in the source of this crate.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -8,7 +7,7 @@ use std::path::Path;
 #[path = "../../../server/tests/it/tidy/imports.rs"]
 mod imports;
 
-use self::imports::{Module, cyclic};
+use self::imports::{code_lines, sibling_cycles, upward};
 
 /// Modules from top to bottom. A module imports only from rows below its own.
 const LAYERS: [&[&str]; 11] = [
@@ -24,10 +23,6 @@ const LAYERS: [&[&str]; 11] = [
     &["model"],
     &["limits", "macros", "time"],
 ];
-
-fn code_lines(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().map(str::trim_start).filter(|line| !line.starts_with("//"))
-}
 
 /// The module path and the text of each file below `folder`, without tests.
 fn sources(folder: &Path, module: &[String], found: &mut Vec<(Vec<String>, String)>) {
@@ -54,50 +49,26 @@ fn all() -> Vec<(Vec<String>, String)> {
     found
 }
 
-fn modules(files: &[(Vec<String>, String)]) -> Vec<Module> {
-    imports::modules(files.iter().map(|(path, text)| (path.clone(), &**text)))
-}
-
-fn row(module: &str) -> usize {
-    let found = LAYERS.iter().position(|row| row.contains(&module));
-    found.unwrap_or_else(|| panic!("{module} is in no layer"))
+fn modules() -> Vec<imports::Module> {
+    imports::modules(all().iter().map(|(path, text)| (path.clone(), &**text)))
 }
 
 #[test]
 fn modules_import_only_from_lower_layers() {
-    let mut upward = BTreeSet::new();
-    for module in modules(&all()) {
-        let own = &module.path[0];
-        for import in module.imports.iter().filter(|import| import[0] != *own) {
-            if row(&import[0]) <= row(own) {
-                upward.insert(format!("{} imports {}", module.path.join("::"), import.join("::")));
-            }
-        }
-    }
+    let upward = upward(&modules(), &LAYERS);
     assert!(upward.is_empty(), "{upward:#?}");
 }
 
 #[test]
 fn siblings_have_no_import_cycle() {
-    let mut siblings = BTreeMap::<Vec<String>, BTreeMap<String, BTreeSet<String>>>::new();
-    for module in modules(&all()) {
-        for import in &module.imports {
-            let shared = module.path.iter().zip(import).take_while(|(a, b)| a == b).count();
-            if let (Some(from), Some(to)) = (module.path.get(shared), import.get(shared)) {
-                let graph = siblings.entry(import[..shared].to_vec()).or_default();
-                graph.entry(from.clone()).or_default().insert(to.clone());
-            }
-        }
-    }
-    let cycles = siblings.into_iter().map(|(parent, graph)| (parent.join("::"), cyclic(graph)));
-    let cycles: Vec<_> = cycles.filter(|(_, cycle)| !cycle.is_empty()).collect();
+    let cycles = sibling_cycles(&modules());
     assert!(cycles.is_empty(), "{cycles:#?}");
 }
 
 /// The root exports names of every layer, so that an import from it has no direction.
 #[test]
 fn only_the_top_layer_imports_from_the_root() {
-    for (module, text) in all().iter().filter(|(module, _)| row(&module[0]) > 0) {
+    for (module, text) in all().iter().filter(|(module, _)| !LAYERS[0].contains(&&*module[0])) {
         for line in code_lines(text).filter(|line| !line.contains("#[doc")) {
             let mut paths = line.split("crate::").skip(1);
             let is_root = |path: &str| path.starts_with(|c: char| c.is_uppercase() || c == '{');

@@ -23,22 +23,22 @@ const MAGIC: &[u8] = b"PK\x03\x04";
 
 /// Creates an archive and fills it. After a failure there is none.
 pub(super) async fn create<T>(
-    place: &Path,
+    file: &Path,
     fill: impl AsyncFnOnce(&mut ZipWriter<File>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let file = File::create_new(place).map_err(|error| unwritten(place, &error))?;
+    let created = File::create_new(file).map_err(|error| unwritten(file, &error))?;
     let filled = async {
-        let mut archive = ZipWriter::new(file);
+        let mut archive = ZipWriter::new(created);
         let filled = fill(&mut archive).await?;
         let finished = archive.finish().map_err(io::Error::from);
-        finished.and_then(|file| file.sync_all()).map_err(|error| unwritten(place, &error))?;
+        finished.and_then(|written| written.sync_all()).map_err(|error| unwritten(file, &error))?;
         Ok(filled)
     };
-    filled.await.inspect_err(|_| drop(std::fs::remove_file(place)))
+    filled.await.inspect_err(|_| drop(std::fs::remove_file(file)))
 }
 
-pub(super) fn unwritten(place: &Path, error: &io::Error) -> Failure {
-    format!("{} cannot be written: {error}", place.display()).into()
+pub(super) fn unwritten(file: &Path, error: &io::Error) -> Failure {
+    format!("{} cannot be written: {error}", file.display()).into()
 }
 
 /// Adds a file without compression: those in an archive have compressed formats.
@@ -90,7 +90,7 @@ pub(super) async fn write(config: &Config, document: &str, to: &Path) -> Result<
 
 /// An archive to import, and the blob store for its files.
 pub(super) struct Archive<'a> {
-    place: &'a Path,
+    file: &'a Path,
     archive: ZipArchive<File>,
     assets: BTreeMap<String, AssetName>,
     blobs: Blobs,
@@ -101,23 +101,23 @@ pub(super) struct Archive<'a> {
 
 impl<'a> Archive<'a> {
     /// `None` if the file is no archive.
-    pub(super) async fn open(config: &Config, place: &'a Path) -> Result<Option<Self>, Failure> {
-        let failed = |error: io::Error| nothing(place, &format!("cannot be read: {error}"));
-        if !place.is_file() {
+    pub(super) async fn open(config: &Config, file: &'a Path) -> Result<Option<Self>, Failure> {
+        let failed = |error: io::Error| not_imported(file, &format!("cannot be read: {error}"));
+        if !file.is_file() {
             return Ok(None);
         }
         let mut start = Vec::new();
-        let file = File::open(place).map_err(failed)?;
-        (&file).take(4).read_to_end(&mut start).map_err(failed)?;
+        let opened = File::open(file).map_err(failed)?;
+        (&opened).take(4).read_to_end(&mut start).map_err(failed)?;
         if start != MAGIC {
             return Ok(None);
         }
-        let mut archive = ZipArchive::new(file).map_err(io::Error::from).map_err(failed)?;
+        let mut archive = ZipArchive::new(opened).map_err(io::Error::from).map_err(failed)?;
         let document = entry(&mut archive, DOCUMENT)
             .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
         let document = document.map_err(failed)?;
         let data = import::parse(document.as_bytes());
-        let assets = assets(&data.map_err(|problem| nothing(place, &problem))?);
+        let assets = assets(&data.map_err(|problem| not_imported(file, &problem))?);
         let blobs = blobs(config)?;
         blobs.verify().await?;
         let in_memory = || {
@@ -125,7 +125,7 @@ impl<'a> Archive<'a> {
             refused(format!("{source}: files in memory are lost; name the store of the server"))
         };
         let files = blobs.description().await?.ok_or_else(in_memory)?;
-        Ok(Some(Self { place, archive, assets, blobs, document, files }))
+        Ok(Some(Self { file, archive, assets, blobs, document, files }))
     }
 
     /// Puts the files into the blob store.
@@ -140,8 +140,8 @@ impl<'a> Archive<'a> {
         }
         if let Some(first) = missing.first() {
             let all = missing.len();
-            return Err(nothing(
-                self.place,
+            return Err(not_imported(
+                self.file,
                 &format!(
                     "{all} files that {DOCUMENT} names are neither in it nor in the blob store, such as \
                      {first}; to import without them, extract {DOCUMENT} and import that"
@@ -152,7 +152,7 @@ impl<'a> Archive<'a> {
             let bytes = match entry(&mut self.archive, path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 bytes => Bytes::from(
-                    bytes.map_err(|error| nothing(self.place, &format!("{path}: {error}")))?,
+                    bytes.map_err(|error| not_imported(self.file, &format!("{path}: {error}")))?,
                 ),
             };
             let (most, is_new) = (bytes.len() as u64, self.blobs.put_new(name, bytes.clone()));
@@ -160,15 +160,15 @@ impl<'a> Archive<'a> {
                 && self.blobs.read_all(name, most).await.map_err(failed)? != Some(bytes)
             {
                 let problem = format!("the blob store has another file at {path}");
-                return Err(nothing(self.place, &problem));
+                return Err(not_imported(self.file, &problem));
             }
         }
         Ok(())
     }
 }
 
-fn nothing(place: &Path, problem: &str) -> Failure {
-    refused(format!("nothing is imported: {}: {problem}", place.display()))
+fn not_imported(file: &Path, problem: &str) -> Failure {
+    refused(format!("nothing is imported: {}: {problem}", file.display()))
 }
 
 fn entry(archive: &mut ZipArchive<File>, name: &str) -> io::Result<Vec<u8>> {

@@ -107,9 +107,9 @@ fn create(path: &Path) -> io::Result<()> {
 /// Checks that a folder without a database has nothing else either.
 fn check_empty(path: &Path) -> Result<(), Problem> {
     let Ok(entries) = fs::read_dir(path) else { return Ok(()) };
-    let is_strange = |name: &Path| !ALLOWED.iter().any(|fine| name == Path::new(fine));
+    let is_foreign = |name: &Path| !ALLOWED.iter().any(|allowed| name == Path::new(allowed));
     let names = entries.flatten().map(|entry| PathBuf::from(entry.file_name()));
-    match names.into_iter().find(|name| is_strange(name)) {
+    match names.into_iter().find(|name| is_foreign(name)) {
         Some(name) => Err(Problem::new(
             path,
             format!(

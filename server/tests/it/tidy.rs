@@ -3,11 +3,10 @@
 mod groups;
 mod imports;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use self::imports::{Module, cyclic};
+use self::imports::{Module, code_lines, sibling_cycles, upward};
 use crate::support::files;
 
 /// Lines of a file without its tests.
@@ -131,37 +130,17 @@ fn files_begin_with_their_purpose_are_short_and_hold_no_reminders() {
 
 #[test]
 fn server_modules_import_only_from_lower_layers_and_are_at_most_three_levels_deep() {
-    let layer = |name: &str| {
-        let found = LAYERS.iter().position(|row| row.contains(&name));
-        found.unwrap_or_else(|| panic!("{name} has no layer"))
-    };
-    let mut upward = BTreeSet::new();
-    for module in server_modules() {
+    let modules = server_modules();
+    for module in &modules {
         assert!(module.path.len() <= DEPTH_MAX, "{:?}", module.path);
-        let own = &module.path[0];
-        for import in module.imports.iter().filter(|import| import[0] != *own) {
-            if layer(&import[0]) <= layer(own) {
-                upward.insert(format!("{} imports {}", module.path.join("::"), import.join("::")));
-            }
-        }
     }
+    let upward = upward(&modules, &LAYERS);
     assert!(upward.is_empty(), "{upward:#?}");
 }
 
 #[test]
 fn sibling_modules_of_the_server_have_no_import_cycle() {
-    let mut siblings = BTreeMap::<Vec<String>, BTreeMap<String, BTreeSet<String>>>::new();
-    for module in server_modules() {
-        for import in &module.imports {
-            let shared = module.path.iter().zip(import).take_while(|(a, b)| a == b).count();
-            if let (Some(from), Some(to)) = (module.path.get(shared), import.get(shared)) {
-                let graph = siblings.entry(import[..shared].to_vec()).or_default();
-                graph.entry(from.clone()).or_default().insert(to.clone());
-            }
-        }
-    }
-    let cycles = siblings.into_iter().map(|(parent, graph)| (parent.join("::"), cyclic(graph)));
-    let cycles: Vec<_> = cycles.filter(|(_, cycle)| !cycle.is_empty()).collect();
+    let cycles = sibling_cycles(&server_modules());
     assert!(cycles.is_empty(), "{cycles:#?}");
 }
 
@@ -181,9 +160,4 @@ fn forbidden_imports_do_not_occur() {
             }
         }
     }
-}
-
-/// Lines that are not comments.
-fn code_lines(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().map(str::trim_start).filter(|line| !line.starts_with("//"))
 }

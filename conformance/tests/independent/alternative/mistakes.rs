@@ -1,13 +1,14 @@
-//! Named bugs of a whole request: what a cache keeps, a soft delete leaves, a framework takes for
-//! something else, and what reaches another account. Bugs of one handler or field are there.
+//! Named bugs of a whole request: of soft deletes, frameworks and tenants. Those of caches are in
+//! `cache`, those of one handler or field in its file.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use hyper::Method;
 use serde_json::{Value, json};
 
 use super::Secrets;
 use super::answer::{Answer, Outcome, bad, refused};
+use super::cache::{self, Cache};
 use super::call::Call;
 use super::choices::Choices;
 use super::store::{Account, Prompt, Store, Vault};
@@ -16,9 +17,7 @@ use super::wire::ApiRequest;
 /// What some bugs remember.
 #[derive(Default)]
 pub(super) struct Memory {
-    cache: HashMap<String, Outcome>,
-    /// How many jobs had ended when it was last looked at.
-    ended: usize,
+    pub(super) cache: Cache,
     /// Deleted prompts and vaults.
     prompts: Vec<Prompt>,
     vaults: Vec<Vault>,
@@ -124,86 +123,14 @@ pub(super) fn without_key(store: &mut Store, choices: &Choices, request: &ApiReq
     }
 }
 
-/// The handlers, with what is kept of earlier answers.
+/// The handlers, with the bugs of a cache or of a whole request.
 pub(super) fn answered(store: &mut Store, call: &Call) -> Outcome {
-    if !call.choices.bug.starts_with("cache.") {
-        let before = before(store, call);
-        let outcome = before.unwrap_or_else(|| call.answer(store));
-        return after(store, call, outcome);
+    if call.choices.bug.starts_with("cache.") {
+        return cache::answered(store, call);
     }
-    let ended = store.jobs.iter().filter(|job| job.state != super::jobs::State::Underway).count();
-    if std::mem::replace(&mut store.memory.ended, ended) != ended
-        && !call.choices.bug("cache.contents-job")
-    {
-        store.memory.cache.clear();
-    }
-    let path = call.path();
-    let by_url = call.choices.bug.ends_with("by-url");
-    let key = |path: &str, account: Account| match by_url {
-        true => format!("{path}?{}", call.request.query),
-        false => format!("{path}?{}#{account}", call.request.query),
-    };
-    let slot = call.choices.bug("cache.slot-by-body") && path == "/uploads/images";
-    let key = if slot { format!("{:?}", call.request.body) } else { key(path, call.account) };
-    if call.request.method == Method::GET || slot {
-        if let Some(kept) = store.memory.cache.get(&key) {
-            return kept.clone();
-        }
-        let outcome = call.answer(store);
-        let keeps = match &outcome {
-            Ok(_) => slot || keeps(call.choices.bug, path),
-            Err(refusal) => refusal.status == 404 && call.choices.bug("cache.absent-by-url"),
-        };
-        if keeps {
-            store.memory.cache.insert(key, outcome.clone());
-        }
-        return outcome;
-    }
-    let outcome = call.answer(store);
-    let answer = outcome.as_ref().map_or(String::new(), |answer| answer.data.to_string());
-    let said = format!("{path} {} {answer}", String::from_utf8_lossy(&call.request.body));
-    store.memory.cache.retain(|key, _| !empties(call, key, &said));
-    outcome
-}
-
-/// Whether a read of this path is kept.
-fn keeps(bug: &str, path: &str) -> bool {
-    let parts: Vec<_> = path.split('/').skip(1).collect();
-    match bug {
-        "cache.prompt-until-patched" => matches!(parts[..], ["prompts", _]),
-        "cache.vault-until-patched" => matches!(parts[..], ["vaults", _]),
-        "cache.contents-pin"
-        | "cache.contents-move"
-        | "cache.contents-patch"
-        | "cache.contents-job" => matches!(parts[..], ["vaults", _, "prompts"]),
-        "cache.list-delete" | "cache.list-save" => path == "/prompts",
-        "cache.vaults-fork" | "cache.vaults-delete" | "cache.vaults-count" => path == "/vaults",
-        "cache.by-url" => !path.starts_with("/generations"),
-        _ => false,
-    }
-}
-
-/// Whether a write empties what is kept at a key: what it names, but for what the bug leaves out.
-#[rustfmt::skip]
-fn empties(call: &Call, key: &str, said: &str) -> bool {
-    let (bug, path, method) = (call.choices.bug, call.path(), call.request.method.as_str());
-    let (place, account) = key.split_once('#').unwrap_or((key, ""));
-    let ids: Vec<_> = place.split(|c: char| !c.is_ascii_digit()).filter(|id| id.len() > 3).collect();
-    let named = ids.is_empty() || ids.iter().any(|id| said.contains(id)) || method == "DELETE" && path.starts_with("/prompts");
-    let contents = path.ends_with("/save") || path.starts_with("/vaults/") && path.contains("/prompts");
-    let left_out = match bug {
-        "cache.prompt-until-patched" | "cache.vault-until-patched" => place.split('?').next() != Some(path),
-        "cache.contents-pin" => path.ends_with("/pin"),
-        "cache.contents-move" => path.ends_with("/move") && !ids.iter().any(|id| path.contains(id)),
-        "cache.contents-patch" => method == "PATCH",
-        "cache.contents-job" => path == "/generations",
-        "cache.list-delete" | "cache.vaults-delete" => method == "DELETE",
-        "cache.list-save" => contents,
-        "cache.vaults-fork" => path.ends_with("/fork"),
-        "cache.vaults-count" => contents || !path.starts_with("/vaults"),
-        _ => false,
-    };
-    named && !left_out && (account.is_empty() || account == call.account.to_string())
+    let before = before(store, call);
+    let outcome = before.unwrap_or_else(|| call.answer(store));
+    after(store, call, outcome)
 }
 
 /// What answers in place of a handler.

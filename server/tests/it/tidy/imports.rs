@@ -35,9 +35,51 @@ pub(super) fn modules<'a>(files: impl Iterator<Item = (Vec<String>, &'a str)>) -
         .collect()
 }
 
+/// The imports from a layer that is not below that of their module; the first layer is the top.
+///
+/// # Panics
+/// If a module is in no layer.
+pub(super) fn upward(modules: &[Module], layers: &[&[&str]]) -> BTreeSet<String> {
+    let layer = |name: &str| {
+        let found = layers.iter().position(|layer| layer.contains(&name));
+        found.unwrap_or_else(|| panic!("{name} has no layer"))
+    };
+    let mut upward = BTreeSet::new();
+    for Module { path, imports } in modules {
+        let own = &path[0];
+        for import in imports.iter().filter(|import| import[0] != *own) {
+            if layer(&import[0]) <= layer(own) {
+                upward.insert(format!("{} imports {}", path.join("::"), import.join("::")));
+            }
+        }
+    }
+    upward
+}
+
+/// The siblings that import one another in a cycle, by their parent.
+pub(super) fn sibling_cycles(modules: &[Module]) -> Vec<(String, Vec<String>)> {
+    let mut siblings = BTreeMap::<Vec<String>, BTreeMap<String, BTreeSet<String>>>::new();
+    for Module { path, imports } in modules {
+        for import in imports {
+            let shared = path.iter().zip(import).take_while(|(a, b)| a == b).count();
+            if let (Some(from), Some(to)) = (path.get(shared), import.get(shared)) {
+                let graph = siblings.entry(import[..shared].to_vec()).or_default();
+                graph.entry(from.clone()).or_default().insert(to.clone());
+            }
+        }
+    }
+    let cycles = siblings.into_iter().map(|(parent, graph)| (parent.join("::"), cyclic(graph)));
+    cycles.filter(|(_, cycle)| !cycle.is_empty()).collect()
+}
+
+/// Lines that are not comments.
+pub(super) fn code_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim_start).filter(|line| !line.starts_with("//"))
+}
+
 /// Every path of this crate that a file names, in full; of a `use` with braces one for each name.
 fn used_paths(text: &str, module: &[String]) -> Vec<Vec<String>> {
-    let code = super::code_lines(text).collect::<Vec<_>>().join(" ");
+    let code = code_lines(text).collect::<Vec<_>>().join(" ");
     let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':');
     let mut paths = Vec::new();
     for root in ["crate::", "super::", "self::"] {
@@ -67,7 +109,7 @@ fn absolute(path: &str, module: &[String]) -> Option<Vec<String>> {
 }
 
 /// The nodes that are on a cycle of the graph, or between two cycles.
-pub(super) fn cyclic(mut graph: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+fn cyclic(mut graph: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     loop {
         let (before, sources) = (graph.len(), graph.keys().cloned().collect::<BTreeSet<_>>());
         let targets: BTreeSet<_> = graph.values().flatten().cloned().collect();
