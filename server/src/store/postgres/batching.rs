@@ -180,7 +180,7 @@ fn copy(failure: &StoreError) -> StoreError {
     }
 }
 
-fn only<O>(outputs: Result<Vec<O>>) -> Result<O> {
+pub(super) fn only<O>(outputs: Result<Vec<O>>) -> Result<O> {
     outputs?.pop().ok_or_else(no_output)
 }
 

@@ -23,7 +23,8 @@ use crate::limits::{ACCOUNT_ROWS_AT_ONCE, LONG_WRITE_PROMPTS};
 use crate::store::{Result, StoreError, VaultStore};
 
 statements! {
-    idempotent IDS "import.new_ids"
+    /// No harm is done if nobody takes them.
+    read_only IDS "import.new_ids"
         "SELECT ARRAY(SELECT nextval($1::text::regclass) FROM generate_series(1, $2::bigint))";
     non_idempotent PROMPTS "import.prompts"
         "INSERT INTO prompt (account_id, id, {INPUT_COLUMNS}, images, created_at, updated_at)

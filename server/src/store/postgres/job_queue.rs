@@ -13,7 +13,6 @@ use futures::FutureExt as _;
 use promptarium::{PromptId, VaultId};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::Row;
-use tokio_postgres::types::Json;
 use uuid::Uuid;
 
 use super::PostgresStore;
@@ -238,8 +237,7 @@ impl JobQueue for PostgresStore {
     ) -> Result<PromptId> {
         // The statement chooses the vault.
         let prompt = output_prompt(request, VaultId::new(0), images);
-        let mut values = values_of_one(&prompt, self.db.now());
-        values.push(Box::new(Json(&*prompt.images)));
+        let values = values_of_one(&prompt, self.db.now());
         let row = fenced(&self.db, &COMPLETE, lease, &refs(&values)).await?;
         self.deliveries_changed.notify_one();
         column::<Option<_>>(&row, "id")?.map(PromptId::new).ok_or(StoreError::UnknownVault)

@@ -9,12 +9,13 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Json;
 
 use super::PostgresStore;
+use super::batching::only;
 use super::db::Db;
+use super::import::new_ids;
 use super::prompt_changes::DELETE;
-use super::rows::{
-    self, CALLER, INPUT_COLUMNS, INTO_TARGET, KEY_IS_VALID, NEW_PROMPT, PROMPT_COLUMNS, column,
-};
-use super::send::{By, Values, refs};
+use super::rows::{self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, PROMPT_COLUMNS, column};
+use super::send::{By, Params, Step, Values, refs};
+use super::vault_steps::{COUNT, LOCK_VAULTS, PUT};
 use crate::domain::{
     Caller, ImageRef, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, SharedPrompt,
 };
@@ -25,9 +26,14 @@ pub(super) type Created = (i64, Timestamp);
 statements! {
     /// One plain insert takes 30 % less than [`CREATE_MANY`] of one.
     pipelined CREATE "prompts.create"
-        "INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at)
-         SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11 WHERE {KEY_IS_VALID}
+        "INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at, images)
+         SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12 WHERE {KEY_IS_VALID}
          RETURNING id, created_at";
+    /// The same with the id `$14` after a lock on the vault `$13`, if there is that vault.
+    non_idempotent CREATE_FOR "prompts.create_for"
+        "INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at, images, id)
+         SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $14 FROM vault v
+         WHERE v.account_id = $1 AND v.id = $13 AND {KEY_IS_VALID}";
     /// Several of one key. `ORDER BY` makes ids increase with numbers, which tells whose row is
     /// whose. The URLs of all are one array, of which each has a slice.
     pipelined CREATE_MANY "prompts.create_many"
@@ -41,19 +47,6 @@ statements! {
          WHERE {KEY_IS_VALID}
          ORDER BY number
          RETURNING p.id, p.created_at";
-    /// With the pictures `$12` and, unless it is NULL, in the vault `$13`.
-    non_idempotent CREATE_WITH "prompts.create_with"
-        "{CALLER}, {NEW_PROMPT}, target AS MATERIALIZED (
-             SELECT v.id FROM vault v
-             WHERE v.account_id = $1 AND v.id = $13 AND {KEY_IS_VALID} FOR NO KEY UPDATE
-         ), saved AS (
-             INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at, images, id)
-             SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, new_prompt.id
-             FROM new_prompt
-             WHERE ($13::bigint IS NULL OR EXISTS (SELECT FROM target)) AND {KEY_IS_VALID}
-             RETURNING id, kind, created_at
-         ), {INTO_TARGET}
-         SELECT saved.id, saved.created_at FROM caller LEFT JOIN saved ON true";
     pub(super) read_only GET "prompts.get"
         "{CALLER} SELECT {PROMPT_COLUMNS} FROM caller
          LEFT JOIN prompt p ON p.account_id = $1 AND p.id = ANY($3::bigint[])";
@@ -65,16 +58,13 @@ statements! {
 #[async_trait]
 impl PromptStore for PostgresStore {
     async fn create_prompt(&self, caller: &Caller, new: NewPrompt) -> Result<SharedPrompt> {
-        let (new, now) = (Arc::new(new), self.db.now());
-        let (id, created_at) = if new.vault.is_none() && new.images.is_empty() {
-            self.prompt_writes.run(caller.clone(), bytes(&new), new.clone()).await?
-        } else {
-            let mut values = values_of_one(&new, now);
-            values.push(Box::new(Json(&*new.images)));
-            values.push(Box::new(new.vault.map(VaultId::get)));
-            let row = self.db.row_of_caller(caller, &CREATE_WITH, &refs(&values)).await?;
-            column::<Option<i64>>(&row, 0)?.ok_or(StoreError::UnknownVault)?;
-            created(&row)?
+        let new = Arc::new(new);
+        let (id, created_at) = match new.vault {
+            Some(vault) => self.create_in_vault(caller, &new, vault.get()).await?,
+            None if new.images.is_empty() => {
+                self.prompt_writes.run(caller.clone(), bytes(&new), new.clone()).await?
+            }
+            None => only(create(self.db.clone(), caller.clone(), vec![new.clone()]).await)?,
         };
         Ok(Arc::new(new.record(PromptId::new(id), created_at)))
     }
@@ -132,6 +122,31 @@ impl PromptStore for PostgresStore {
     }
 }
 
+impl PostgresStore {
+    /// Creates a prompt in a vault, in steps that stay on the account's node of Citus.
+    async fn create_in_vault(
+        &self,
+        caller: &Caller,
+        new: &NewPrompt,
+        vault: i64,
+    ) -> Result<Created> {
+        let (ids, now) = (new_ids(&self.db, "prompt_id_seq", 1).await?, self.db.now());
+        let mut values = values_of_one(new, now);
+        values.push(Box::new(vault));
+        values.push(Box::new(ids.first().copied()));
+        let put: Params<'_> = &[&vault, &ids, &false, &false, &None::<i64>];
+        let steps: [Step<'_>; 5] = [
+            (&LOCK_VAULTS, &[&vec![vault]]),
+            (&CREATE_FOR, &refs(&values)),
+            (&COUNT, put),
+            (&PUT, put),
+            (&GET, &[&ids]),
+        ];
+        let row = self.db.row_of_steps(By::Caller(caller), &steps).await?;
+        Ok((column::<Option<i64>>(&row, 0)?.ok_or(StoreError::UnknownVault)?, now))
+    }
+}
+
 pub(super) async fn read(
     db: Arc<Db>,
     caller: Caller,
@@ -163,7 +178,7 @@ fn created(row: &Row) -> Result<Created> {
     Ok((column(row, 0)?, column(row, 1)?))
 }
 
-/// The values of [`INPUT_COLUMNS`], and the time.
+/// The values of [`INPUT_COLUMNS`], the time and the pictures.
 pub(super) fn values_of_one(new: &NewPrompt, now: Timestamp) -> Values<'_> {
     let inputs = &new.inputs;
     vec![
@@ -176,6 +191,7 @@ pub(super) fn values_of_one(new: &NewPrompt, now: Timestamp) -> Values<'_> {
         Box::new(&inputs.image_url),
         Box::new(inputs.reference_media_urls.as_deref()),
         Box::new(now),
+        Box::new(Json(&*new.images)),
     ]
 }
 
