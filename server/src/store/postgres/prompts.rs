@@ -14,12 +14,11 @@ use super::db::Db;
 use super::import::new_ids;
 use super::prompt_changes::DELETE;
 use super::rows::{self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, PROMPT_COLUMNS, column};
-use super::send::{By, Params, Step, Values, refs};
-use super::vault_steps::{COUNT, LOCK_VAULTS, PUT};
+use super::send::{By, Step, Values, refs};
 use crate::domain::{
     Caller, ImageRef, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, SharedPrompt,
 };
-use crate::store::{PromptStore, Result, StoreError};
+use crate::store::{KeyStore as _, PromptStore, Result, StoreError};
 
 pub(super) type Created = (i64, Timestamp);
 
@@ -29,11 +28,20 @@ statements! {
         "INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at, images)
          SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12 WHERE {KEY_IS_VALID}
          RETURNING id, created_at";
-    /// The same with the id `$14` after a lock on the vault `$13`, if there is that vault.
+    /// Counts a new prompt in the vault `$3`, which stays locked. The next two do nothing without it.
+    non_idempotent ONE_MORE "prompts.one_more"
+        "UPDATE vault v SET prompt_count = v.prompt_count + 1
+         WHERE v.account_id = $1 AND v.id = $3 AND {KEY_IS_VALID} RETURNING v.id";
+    /// Stores it with the id `$14`, for the vault `$13`.
     non_idempotent CREATE_FOR "prompts.create_for"
         "INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at, images, id)
          SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $14 FROM vault v
          WHERE v.account_id = $1 AND v.id = $13 AND {KEY_IS_VALID}";
+    /// Puts the prompt `$4` of the type `$5` into the vault `$3`.
+    non_idempotent PUT_NEW "prompts.put_new"
+        "INSERT INTO vault_prompt (account_id, vault_id, prompt_id, kind)
+         SELECT $1, v.id, $4, $5 FROM vault v
+         WHERE v.account_id = $1 AND v.id = $3 AND {KEY_IS_VALID}";
     /// Several of one key. `ORDER BY` makes ids increase with numbers, which tells whose row is
     /// whose. The URLs of all are one array, of which each has a slice.
     pipelined CREATE_MANY "prompts.create_many"
@@ -131,19 +139,23 @@ impl PostgresStore {
         vault: i64,
     ) -> Result<Created> {
         let (ids, now) = (new_ids(&self.db, "prompt_id_seq", 1).await?, self.db.now());
+        let id = only(Ok(ids))?;
         let mut values = values_of_one(new, now);
         values.push(Box::new(vault));
-        values.push(Box::new(ids.first().copied()));
-        let put: Params<'_> = &[&vault, &ids, &false, &false, &None::<i64>];
-        let steps: [Step<'_>; 5] = [
-            (&LOCK_VAULTS, &[&vec![vault]]),
+        values.push(Box::new(id));
+        let steps: [Step<'_>; 3] = [
+            (&ONE_MORE, &[&vault]),
             (&CREATE_FOR, &refs(&values)),
-            (&COUNT, put),
-            (&PUT, put),
-            (&GET, &[&ids]),
+            (&PUT_NEW, &[&vault, &id, &new.kind.as_str()]),
         ];
-        let row = self.db.row_of_steps(By::Caller(caller), &steps).await?;
-        Ok((column::<Option<i64>>(&row, 0)?.ok_or(StoreError::UnknownVault)?, now))
+        match self.db.row_of_steps(By::Caller(caller), &steps).await {
+            // No row: there is no such vault, or the key is revoked.
+            Err(StoreError::KeyRevoked) => {
+                self.confirm_key(caller).await?;
+                Err(StoreError::UnknownVault)
+            }
+            outcome => outcome.map(|_| (id, now)),
+        }
     }
 }
 
