@@ -21,11 +21,13 @@ mod vaults;
 #[cfg(feature = "webhooks")]
 mod webhooks;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use parking_lot::RwLock;
+use jiff::Timestamp;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 
 use self::account::AccountView;
@@ -38,7 +40,7 @@ pub(in crate::store) use self::journal::{Batch, Journal};
 pub(in crate::store) use self::table::Change;
 use super::{Result, Store, StoreError};
 use crate::clock::Clock;
-use crate::domain::Caller;
+use crate::domain::{Caller, KeyId};
 use crate::quota::{Permit, Quota};
 
 /// A [`Store`] in memory. Without a journal its futures are ready at once, except for
@@ -50,6 +52,8 @@ pub struct MemoryStore {
     jobs_changed: Notify,
     /// With a large vault a step takes 100 ms, during which it has the lock: one per account.
     long_steps: Quota,
+    /// Last uses of keys and sessions that are not stored yet.
+    uses: Mutex<HashMap<KeyId, Timestamp>>,
 }
 
 impl MemoryStore {
@@ -57,7 +61,8 @@ impl MemoryStore {
     pub fn new(clock: Clock) -> Self {
         let data = Arc::new(RwLock::new(Data::new(clock)));
         let long_steps = Quota::new("long_steps", "the steps that take long", usize::MAX, 1);
-        Self { data, journal: None, jobs_changed: Notify::new(), long_steps }
+        let (journal, jobs_changed, uses) = Default::default();
+        Self { data, journal, jobs_changed, long_steps, uses }
     }
 
     #[must_use]

@@ -14,6 +14,8 @@ use crate::support::client::{Connection, Response};
 use crate::support::program::{Running, program};
 
 const KEY: &str = "promptarium_live_a1_s3cretOfAlice";
+/// A key of hers that only reads, and is first used while the disk fails: its use cannot be noted.
+const READER: &str = "promptarium_live_r1_s3cretOfAlice";
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 /// More writes than one commit has.
@@ -36,7 +38,8 @@ impl Home {
         assert!(compiler.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap().success());
         let data = folder.path().join("data");
         let arguments = format!(
-            "--listen=127.0.0.1:0 --json --log-format=json --data={} --seed-key={KEY}=alice",
+            "--listen=127.0.0.1:0 --json --log-format=json --data={} --seed-key={KEY}=alice \
+             --seed-key={READER}=alice:none",
             data.display()
         );
         let mut command = program(&arguments);
@@ -48,8 +51,8 @@ impl Home {
         self.folder.path().join(name)
     }
 
-    async fn request(&self, method: &str, path: &str, body: Option<&str>) -> Response {
-        Connection::to(&self.server).await.api(KEY, method, path, body).await
+    async fn connection(&self) -> Connection {
+        Connection::to(&self.server).await
     }
 
     /// Creates a prompt; returns the response if it is refused.
@@ -57,7 +60,7 @@ impl Home {
         self.tried += 1;
         let title = format!("prompt {}", self.tried);
         let body = json!({ "title": title, "prompt": "A harbour" }).to_string();
-        let response = self.request("POST", "/prompts", Some(&body)).await;
+        let response = self.connection().await.api(KEY, "POST", "/prompts", Some(&body)).await;
         if response.status == 503 {
             return Some(response);
         }
@@ -75,7 +78,8 @@ impl Home {
     }
 
     async fn check_list(&self) {
-        let listed = self.request("GET", "/prompts?limit=100", None).await;
+        let mut connection = self.connection().await;
+        let listed = connection.api(READER, "GET", "/prompts?limit=100", None).await;
         assert_eq!(listed.status, 200, "{listed:?}");
         let listed = listed.data();
         let titles = listed.as_array().unwrap().iter().rev().map(|one| one["title"].clone());

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 
 use super::MemoryStore;
 use super::account::AccountView;
@@ -53,6 +54,29 @@ impl Data {
     }
 }
 
+impl MemoryStore {
+    /// Stores when a key or session is used, unless that was done lately, and returns the time. A
+    /// failure is not the reader's, and the next attempt is later: on a full disk reads go on.
+    async fn note_use(
+        &self,
+        id: KeyId,
+        last: Option<Timestamp>,
+        note: impl FnOnce(&mut Data, Timestamp) -> Option<()> + Send,
+    ) -> Option<Timestamp> {
+        let now = self.data.read().now();
+        let is_due = |last: Timestamp| after(last, LAST_USE_PRECISION) <= now;
+        if !last.is_none_or(is_due) || !self.uses.lock().get(&id).copied().is_none_or(is_due) {
+            return None;
+        }
+        self.uses.lock().insert(id, now);
+        match self.step(|data| Ok(note(data, now))).await {
+            Ok(_) => drop(self.uses.lock().remove(&id)),
+            Err(error) => tracing::debug!(%error, "the last use of a key is not recorded"),
+        }
+        Some(now)
+    }
+}
+
 #[async_trait]
 impl KeyStore for MemoryStore {
     async fn seed_key(&self, account: &str, key: NewKey) -> Result<()> {
@@ -75,21 +99,12 @@ impl KeyStore for MemoryStore {
     }
 
     async fn record_use(&self, key: &KeyRecord) -> Result<()> {
-        let is_due = |data: &Data| {
-            let last = data.keys.get(&key.id).and_then(|key| key.last_used_at);
-            last.is_none_or(|last| after(last, LAST_USE_PRECISION) <= data.now())
+        let note = |data: &mut Data, now| {
+            data.keys.get_mut(&key.id)?.last_used_at = Some(now);
+            Some(())
         };
-        if !is_due(&self.data.read()) {
-            return Ok(());
-        }
-        self.step(|data| {
-            let now = data.now();
-            if let Some(key) = data.keys.get_mut(&key.id) {
-                key.last_used_at = Some(now);
-            }
-            Ok(())
-        })
-        .await
+        self.note_use(key.id, key.last_used_at, note).await;
+        Ok(())
     }
 
     async fn confirm_key(&self, caller: &Caller) -> Result<()> {
@@ -170,23 +185,20 @@ impl SessionStore for MemoryStore {
     }
 
     async fn find_session(&self, digest: [u8; 32]) -> Result<Option<SessionRecord>> {
-        self.step(|data| {
-            let now = data.now();
+        let found = self.look(|data| {
             let session = data.sessions.values().find(|session| session.digest == digest);
-            let Some(session) = session.filter(|session| session.is_valid(now)) else {
-                return Ok(None);
-            };
-            let record = session.record.clone();
-            if after(record.last_seen_at, LAST_USE_PRECISION) > now {
-                return Ok(Some(record));
-            }
-            let session = data.sessions.get_mut(&record.id);
-            Ok(session.map(|session| {
-                session.record.last_seen_at = now;
-                session.record.clone()
-            }))
-        })
-        .await
+            let session = session.filter(|session| session.is_valid(data.now()));
+            Ok(session.map(|session| session.record.clone()))
+        });
+        let Some(mut record) = found.await? else { return Ok(None) };
+        let note = |data: &mut Data, now| {
+            data.sessions.get_mut(&record.id)?.record.last_seen_at = now;
+            Some(())
+        };
+        if let Some(now) = self.note_use(record.id, Some(record.last_seen_at), note).await {
+            record.last_seen_at = now;
+        }
+        Ok(Some(record))
     }
 
     async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionRecord>> {
