@@ -64,7 +64,7 @@ fn slips(field: &Field) -> Vec<&'static str> {
         ],
         Kind::Ratio(_) => vec!["one-more", "one-less", "unlimited", "cut"],
         Kind::AnyText if field.name == "modelId" && field.presence == Presence::Optional => {
-            vec!["any-taken", "prefix-only", "slash-only"]
+            vec!["any-taken", "prefix-only", "slash-only", "unanchored"]
         }
         Kind::AnyText => vec!["number-taken"],
         Kind::OneOf(..) => vec!["any-case", "unknown-ignored", "beginning", "last-refused"],
@@ -98,7 +98,7 @@ fn slips(field: &Field) -> Vec<&'static str> {
             "last-refused",
             "zero-taken",
         ],
-        Kind::Object => vec!["any-taken"],
+        Kind::Object => vec!["any-taken", "empty-list"],
     };
     if field.request == Request::Generate {
         // A model may take less (S-38).

@@ -243,6 +243,7 @@ async fn images_stay(case: Case) -> Result {
     let Some(found) = outputs.prompts.iter().find(of) else {
         return Err(Failure::skipped("this server shows its outputs otherwise (S-39)"));
     };
+    case.prompt_with(json!({})).await?.1.equals("/data/images", json!([]))?;
     let images = found["images"].as_array().map_or(0, Vec::len);
     let prompt = case.prompt_at(found["id"].as_i64().unwrap_or_default());
     let other = case.vault().await?;

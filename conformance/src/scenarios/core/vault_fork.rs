@@ -87,6 +87,13 @@ async fn copies(case: Case) -> Result {
         let is_new = !sources.contains(&copy.prompt.id);
         reply.ensure(is_new, "an id of its own", "the id of a source prompt")?;
     }
+    case.list().find(&case, fork.members().await?).await?;
+    // A fork is forked with what it holds by then.
+    fork.update(json!({ "visibility": "unlisted" })).await?.status(200)?;
+    fork.fill(1).await?;
+    let (again, _) = case.other_account().fork_of(&fork).await?;
+    let [copies, sources] = [texts(&again).await?, texts(&fork).await?].map(BTreeSet::from_iter);
+    check::equal("the copies of the fork's prompts", &copies, &sources)?;
     for entry in fork.listing().await?.array("/data")? {
         // The model of a copy shows by its effect only.
         let copy = case.prompt_at(entry["id"].as_i64().unwrap_or_default());

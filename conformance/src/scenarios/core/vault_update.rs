@@ -43,14 +43,12 @@ async fn sets(case: Case) -> Result {
     let vault = case.vault().await?;
     let name = case.name("renamed");
     // A change of nothing but capitals is a change.
-    for (visibility, name) in
-        [("public", name.to_uppercase()), ("unlisted", name), ("private", case.name("renamed"))]
-    {
-        let fields = json!({
-            "name": name,
-            "description": case.name("about"),
-            "visibility": visibility,
-        });
+    for (visibility, name, description) in [
+        ("public", name.to_uppercase(), "Boats"),
+        ("unlisted", name, "0"),
+        ("private", case.name("renamed"), "null"),
+    ] {
+        let fields = json!({ "name": name, "description": description, "visibility": visibility });
         vault.update(fields.clone()).await?.status(200)?;
         let (alone, vaults) = (vault.read().await?, list(&case).await?);
         let entry = vaults.entry(vault.id)?;

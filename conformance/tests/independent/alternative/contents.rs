@@ -90,6 +90,10 @@ pub(super) fn add(store: &mut Store, call: &Call, vault: i64) -> Outcome {
             store.prompts.iter().any(|prompt| prompt.id == *id && prompt.owner == call.account)
         }),
         "add.first-only" => ids.truncate(1),
+        "add.last-repeated" => {
+            let last = ids.last().copied().unwrap_or_default();
+            ids.fill(last);
+        }
         "add.at-most-ten" => ids.truncate(10),
         "add.removes-elsewhere" => store.memberships.retain(|held| !ids.contains(&held.prompt)),
         "add.replaces-all" => store.memberships.retain(|held| held.vault != vault),
@@ -177,7 +181,8 @@ pub(super) fn remove(store: &mut Store, call: &Call, vault: i64, id: i64) -> Out
             "remove.drops-platform" => store.prompt(call.account, prompt)?.platform = None,
             _ => {}
         }
-        store.memberships.retain(|held| held.id != id);
+        let old = store.memberships.extract_if(.., |held| held.id == id);
+        store.memory.removed.extend(old);
         store.touch(vault, prompt);
         store.goes(call, id);
         if call.choices.wire.extras {
@@ -335,7 +340,10 @@ pub(super) fn pin(store: &mut Store, call: &Call, vault: i64, id: i64, pinned: b
     }
     let held = member(store, call, vault, id)?;
     if held.pinned.is_some() != pinned {
-        let stamp = store.stamp();
+        let mut stamp = store.stamp();
+        if pinned && call.choices.bug("pin.first-date-kept") {
+            stamp = *store.memory.pins.entry(id).or_insert(stamp);
+        }
         member(store, call, vault, id)?.pinned = pinned.then_some(stamp);
         store.touch(vault, prompt);
     }

@@ -97,6 +97,7 @@ impl Fields {
     pub(super) fn nullable_text(&self, field: &str, max: usize) -> Result<Option<String>, Refusal> {
         match self.fields.get(field) {
             Some(Value::Null) | None => Ok(None),
+            Some(Value::String(text)) if text == "0" && self.bug == "empty.zero-null" => Ok(None),
             Some(_) => self.any_text(field, max),
         }
     }
@@ -118,6 +119,7 @@ impl Fields {
             Some(text) if text.is_empty() && !self.slip(field, "empty-taken") => {
                 Err(bad(field, "empty"))
             }
+            Some(text) if text == "0" && self.bug == "empty.zero-400" => Err(bad(field, "missing")),
             None if self.slip(field, "missing-taken") => Ok(Some("Untitled".to_owned())),
             text => Ok(text),
         }
@@ -176,6 +178,7 @@ impl Fields {
         match self.value(field) {
             None | Some(Value::Object(_)) => Ok(()),
             Some(_) if self.slip(field, "any-taken") => Ok(()),
+            Some(list) if *list == serde_json::json!([]) && self.slip(field, "empty-list") => Ok(()),
             Some(_) => Err(bad(field, "no object")),
         }
     }
@@ -289,6 +292,9 @@ impl Fields {
             }
             if self.slip(field, "prefix-only") {
                 return model.starts_with(self.namespace).then_some('/');
+            }
+            if self.slip(field, "unanchored") {
+                return model.contains(&format!("{}/", self.namespace)).then_some('/');
             }
             if self.slip(field, "slash-only") {
                 return model.contains('/').then_some('/');

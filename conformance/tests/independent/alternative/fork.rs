@@ -44,7 +44,9 @@ pub(super) fn fork(store: &mut Store, call: &Call, id: i64) -> Outcome {
         }
         _ => {}
     }
-    copy_prompts(store, call.account, id, fork);
+    let root = store.memory.copies.iter().find(|copy| copy.1 == id).map(|copy| copy.0);
+    let root = root.filter(|_| call.choices.bug("fork.resolves-root"));
+    copy_prompts(store, call.account, root.unwrap_or(id), fork);
     if call.choices.bug("late.fork-publishes") {
         store
             .vaults

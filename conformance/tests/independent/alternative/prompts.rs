@@ -66,9 +66,14 @@ pub(super) fn list(store: &Store, call: &Call) -> Outcome {
                 .any(|held| held.vault == vault && held.prompt == each.id && held.pinned.is_none())
         });
     }
+    let after_limit = query.vault.take_if(|_| bug("list.vault-after-limit"));
+    if bug("list.no-copies") {
+        found.retain(|each| store.memory.copies.iter().all(|(_, copy)| *copy != each.id));
+    }
     found.retain(|each| query.vault.is_none_or(|vault| store.held(vault, each.id).is_some()));
     found.retain(|each| query.kind.as_ref().is_none_or(|kind| kind == each.kind));
     let (mut page, next) = query.page(store, found);
+    page.retain(|each| after_limit.is_none_or(|vault| store.held(vault, each.id).is_some()));
     page.retain(|each| !bug("page.account-after") || each.owner == call.account);
     Ok(Answer::page(page.into_iter().map(|each| show::prompt(store, each)).collect(), next))
 }
@@ -82,6 +87,10 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     apply(&fields, &mut prompt)?;
     match call.choices.bug {
         "create.type-image-by-default" if !fields.has("promptType") => prompt.kind = "image",
+        "create.images-of-others" => {
+            let old = store.prompts.iter().rev().filter(|old| old.owner == call.account);
+            prompt.images = old.flat_map(|old| old.images.clone()).collect();
+        }
         "create.type-ignored" => prompt.kind = "text",
         "create.platform-ignored" => prompt.platform = None,
         "create.title-from-text" => prompt.title = prompt.text.chars().take(120).collect(),
@@ -238,6 +247,14 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
         "patch.model-not-asked-of-video" if after.kind == "video" => {
             after.model = after.model.or(Some("studio/b".to_owned()))
         }
+        "patch.model-of-body-ignored"
+            if set_kind && after.kind != "text" && before.model.is_none() =>
+        {
+            return Err(bad("modelId", "missing"));
+        }
+        "patch.unchanged-404" if same(&before, &after) && !fields.has("vaultId") => {
+            return Err(super::answer::not_found());
+        }
         "patch.title-asked" if !fields.has("title") => return Err(bad("title", "missing")),
         "patch.nothing-400"
             if [
@@ -306,8 +323,12 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
         _ => {}
     }
     *store.prompt(call.account, id)? = after;
+    let shown = answer(store, call, id)?;
     if let Some(vault) = vault.filter(|vault| store.held(*vault, id).is_none()) {
         store.enter(vault, id);
+    }
+    if bug("patch.answers-old-vaults") {
+        return Ok(Answer::ok(shown));
     }
     answer(store, call, id).map(Answer::ok)
 }
@@ -404,6 +425,9 @@ pub(super) fn save(store: &mut Store, call: &Call, id: i64) -> Outcome {
     }
     call.after_all(Call::may_arrange)?;
     match store.held(vault, id) {
+        Some(_) if call.choices.bug("save.again-500") => {
+            return Err(refused(500, "duplicate key value violates unique constraint"));
+        }
         Some(_) if call.choices.moves.adding_renews => {
             return Err(refused(call.choices.statuses.there_already, "Already there"));
         }

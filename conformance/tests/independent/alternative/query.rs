@@ -123,7 +123,10 @@ impl ListQuery {
     fn own_cursor(&self, choices: &Choices) -> Result<(), Refusal> {
         match &self.cursor {
             Some(cursor) if choices.lists.long_cursors && !choices.bug.starts_with("page.") => {
-                let foreign = || bad("cursor", "of another list");
+                let foreign = || match choices.bug {
+                    "cursor.garbage-500" => refused(500, "Incorrect padding"),
+                    _ => bad("cursor", "of another list"),
+                };
                 let (list, place) = cursor.rsplit_once('.').ok_or_else(foreign)?;
                 let number = place.parse::<u64>();
                 if list == self.list() && number.is_ok() { Ok(()) } else { Err(foreign()) }

@@ -134,6 +134,7 @@ async fn put(
         {
             statuses.size
         }
+        () if body.len() > 1 << 20 && bug == "put.one-megabyte" => 413,
         () if looks_inside && !is_picture(file.content_type, &body) => statuses.content_type,
         () => {
             let kept = match bug {

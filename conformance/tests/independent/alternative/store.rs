@@ -297,6 +297,13 @@ impl Store {
             _ => {}
         }
         self.memberships.retain(|old| repeats || (old.vault, old.prompt) != (vault, prompt));
+        let is_old = |old: &Membership| (old.vault, old.prompt) == (vault, prompt);
+        if self.choices.bug("soft.member-restored")
+            && let Some(old) = self.memory.removed.iter().position(is_old)
+        {
+            self.memberships.push(self.memory.removed.remove(old));
+            return self.memberships.last().map_or(0, |held| held.id);
+        }
         let (id, added) = (self.new_id(), self.stamp());
         self.memberships.push(Membership { id, vault, prompt, added, pinned: None });
         self.touch(vault, prompt);

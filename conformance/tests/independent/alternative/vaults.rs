@@ -24,6 +24,9 @@ pub(super) fn list(store: &Store, call: &Call) -> Outcome {
         "vaults.last-updated-first" => own.sort_by_key(|vault| std::cmp::Reverse(vault.updated)),
         "vaults.no-system" => own.retain(|vault| !vault.is_system),
         "vaults.no-private" => own.retain(|vault| vault.visibility != "private"),
+        "vaults.no-forks" => {
+            own.retain(|vault| store.memory.copies.iter().all(|copy| copy.1 != vault.id))
+        }
         "vaults.no-empty" => {
             own.retain(|vault| store.memberships.iter().any(|held| held.vault == vault.id))
         }
@@ -122,6 +125,14 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let name = fields.text("name", 50)?.unwrap_or_else(|| old_name.clone());
     let description = fields.nullable_text("description", 200)?;
     let visibility = fields.choice("visibility", VISIBILITIES)?;
+    let unchanged = name == old_name && fields.has("name");
+    match call.choices.bug {
+        "patch-vault.own-name-409" if unchanged => return Err(refused(409, "Name taken")),
+        "patch-vault.unchanged-404" if unchanged && !fields.has("description") => {
+            return Err(super::answer::not_found());
+        }
+        _ => {}
+    }
     if name != old_name && is_taken(store, call.account, &name) {
         return Err(refused(call.choices.statuses.name_taken, "Name taken"));
     }
