@@ -47,27 +47,17 @@ pub(super) fn fork(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let root = store.memory.copies.iter().find(|copy| copy.1 == id).map(|copy| copy.0);
     let root = root.filter(|_| call.choices.bug("fork.resolves-root"));
     copy_prompts(store, call.account, root.unwrap_or(id), fork);
-    if call.choices.bug("late.fork-publishes") {
-        store
-            .vaults
-            .iter_mut()
-            .filter(|vault| vault.id == id)
-            .for_each(|vault| vault.visibility = "public");
-    }
-    if call.choices.bug("late.fork-unpins-source") {
-        store
-            .memberships
-            .iter_mut()
-            .filter(|held| held.vault == id)
-            .for_each(|held| held.pinned = None);
-    }
-    if call.choices.bug("late.fork-of-empty-400")
-        && store.memberships.iter().all(|held| held.vault != id)
-    {
-        return Err(refused(400, "Nothing to copy"));
-    }
-    if call.choices.bug("fork.empties-source") {
-        store.memberships.retain(|held| held.vault != id);
+    match call.choices.bug {
+        "late.fork-publishes" => {
+            let source = store.vaults.iter_mut().filter(|vault| vault.id == id);
+            source.for_each(|vault| vault.visibility = "public");
+        }
+        "late.fork-unpins-source" => store.unpin(|held| held.vault == id),
+        "late.fork-of-empty-400" if store.held_by(id).is_empty() => {
+            return Err(refused(400, "Nothing to copy"));
+        }
+        "fork.empties-source" => store.leave(|held| held.vault == id),
+        _ => {}
     }
     vaults::answer(store, call.account, fork).map(Answer::created)
 }
