@@ -73,6 +73,10 @@ async fn copies(case: Case) -> Result {
         let fields = merged(fields, json!({ "vaultId": source_vault.id }));
         case.other_account().prompt_with(fields).await?;
     }
+    // What was deleted or removed is not copied, and a pin is no reason to leave one out.
+    let [deleted, removed] = case.on(case.other()).vault_at(source_vault.id).filled().await?;
+    deleted.prompt.delete().await?.success()?;
+    removed.remove().await?.success()?;
     if let Some(first) = source_vault.members().await?.first() {
         first.pinned().await?;
     }
@@ -88,6 +92,7 @@ async fn copies(case: Case) -> Result {
         reply.ensure(is_new, "an id of its own", "the id of a source prompt")?;
     }
     case.list().find(&case, fork.members().await?).await?;
+    fork.list().walk().await?.expect_exactly(fork.members().await?)?;
     // A fork is forked with what it holds by then.
     fork.update(json!({ "visibility": "unlisted" })).await?.status(200)?;
     fork.fill(1).await?;

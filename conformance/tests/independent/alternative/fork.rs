@@ -67,6 +67,10 @@ fn copy_prompts(store: &mut Store, owner: Account, source: i64, fork: i64) {
     let differs = store.choices.records.forks_differ;
     let held = store.memberships.iter().filter(|held| held.vault == source);
     let mut held: Vec<_> = held.map(|held| (held.added, held.prompt, held.pinned)).collect();
+    if matches!(store.choices.bug, "soft.forked" | "soft.removed-forked") {
+        let removed = store.memory.removed.iter().filter(|held| held.vault == source);
+        held.extend(removed.map(|held| (held.added, held.prompt, held.pinned)));
+    }
     held.sort_unstable();
     match store.choices.bug {
         "fork.twenty" => held.truncate(20),
@@ -81,7 +85,8 @@ fn copy_prompts(store: &mut Store, owner: Account, source: i64, fork: i64) {
         held.reverse();
     }
     for (_, original, pinned) in held {
-        let Some(found) = store.prompts.iter().find(|prompt| prompt.id == original) else {
+        let mut all = store.prompts.iter().chain(store.memory.soft());
+        let Some(found) = all.find(|prompt| prompt.id == original) else {
             continue;
         };
         let (mut copy, from) = (found.clone(), found.owner);

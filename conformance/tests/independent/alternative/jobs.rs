@@ -50,6 +50,10 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     {
         store.target("tenant.generate-foreign", call.account, vault)?;
     }
+    let public = |id| store.vaults.iter().any(|one| one.id == id && one.visibility == "public");
+    if call.choices.bug("generate.public-vault-404") && job.vault.is_some_and(public) {
+        return Err(super::answer::not_found());
+    }
     call.after_all(Call::may_write)?;
     let jobs = &call.choices.jobs;
     if job.id.is_empty() {

@@ -33,6 +33,11 @@ pub(super) struct Memory {
 }
 
 impl Memory {
+    /// Deleted prompts.
+    pub(super) fn soft(&self) -> &[Prompt] {
+        &self.prompts
+    }
+
     /// Whether the account has deleted this vault.
     pub(super) fn had_vault(&self, owner: Account, id: i64) -> bool {
         self.vaults.iter().any(|vault| (vault.owner, vault.id) == (owner, id))
@@ -229,7 +234,15 @@ fn before(store: &mut Store, call: &Call) -> Option<Outcome> {
             None
         }
         ("soft.member-pinned", "DELETE", ["vaults", _, "prompts", member]) => { store.memory.copies.push((member.parse().ok()?, 0)); None }
-        ("soft.member-pinned", _, ["vaults", _, "prompts", member, "pin"]) => {
+        ("soft.member-of-deleted" | "soft.forked", "DELETE", ["prompts", _]) if has_scope => {
+            store.memory.prompts.extend(store.prompts.iter().find(|one| one.id == id).cloned());
+            for held in store.memberships.iter().filter(|held| held.prompt == id) {
+                store.memory.copies.push((held.id, 0));
+                store.memory.removed.push(Membership { pinned: None, ..*held });
+            }
+            None
+        }
+        ("soft.member-pinned" | "soft.member-of-deleted", _, ["vaults", _, "prompts", member, "pin"]) => {
             let id: i64 = member.parse().ok().filter(|id| store.memory.copies.contains(&(*id, 0)))?;
             Some(Ok(Answer::ok(json!({ "vaultPromptId": id, "isPinned": method == "POST" }))))
         }
@@ -273,7 +286,7 @@ fn after(store: &mut Store, call: &Call, mut outcome: Outcome) -> Outcome {
         }
         ("patch-vault.count-zero", "PATCH", ["vaults", _]) => data["promptCount"] = json!(0),
         ("fork.count-before", "POST", ["vaults", _, "fork"]) => data["promptCount"] = json!(0),
-        ("fork.once" | "db.forks-go-along" | "vaults.no-forks" | "fork.resolves-root", "POST", ["vaults", _, "fork"]) => store.memory.copies.extend(data["id"].as_i64().map(|to| (id, to))),
+        ("fork.once" | "db.forks-go-along" | "vaults.no-forks" | "list.vault-not-forks" | "fork.resolves-root", "POST", ["vaults", _, "fork"]) => store.memory.copies.extend(data["id"].as_i64().map(|to| (id, to))),
         ("fork.follows" | "fork.follows-back", "PATCH", ["prompts", _]) => {
             let changed = store.prompt(call.account, id)?.clone();
             let linked = |from: i64, to: i64| if call.choices.bug("fork.follows") { (from == id).then_some(to) } else { (to == id).then_some(from) };

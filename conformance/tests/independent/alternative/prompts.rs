@@ -60,6 +60,12 @@ pub(super) fn list(store: &Store, call: &Call) -> Outcome {
         let pinned: Vec<_> = held.filter(|held| held.pinned.is_some()).collect();
         found.retain(|each| pinned.iter().all(|held| held.prompt != each.id));
     }
+    if bug("list.no-generated") && query.vault.is_none() {
+        found.retain(|each| each.images.is_empty());
+    }
+    if bug("list.vault-not-forks") {
+        found.retain(|_| store.memory.copies.iter().all(|copy| Some(copy.1) != query.vault));
+    }
     let after_limit = query.vault.take_if(|_| bug("list.vault-after-limit"));
     if bug("list.no-copies") {
         found.retain(|each| store.memory.copies.iter().all(|(_, copy)| *copy != each.id));
@@ -290,6 +296,8 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
     if !store.went_meanwhile(call, id) {
         let images = store.prompt(call.account, id)?.images.clone();
         let vaults = store.holders(id);
+        let mut held = store.memberships.iter().filter(|held| held.prompt == id);
+        let pinned = held.any(|held| held.pinned.is_some());
         match call.choices.bug {
             "delete-prompt.not-done" => return Ok(Answer::deleted(call.choices, id)),
             "delete-prompt.kept-with-images" if !images.is_empty() => {
@@ -299,6 +307,7 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
                 let image = store.prompt(call.account, id)?.image.clone().unwrap_or_default();
                 store.files.retain(|file| !image.contains(&file.name));
             }
+            "delete-prompt.refused-pinned" if pinned => return Err(refused(409, "Pinned")),
             "delete-prompt.refused-in-vaults" if !vaults.is_empty() => {
                 return Err(refused(409, "In use"));
             }
