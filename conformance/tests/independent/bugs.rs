@@ -2,7 +2,8 @@
 //! scenario finds. The bugs are written from the specification and from what developers get wrong,
 //! in the handlers; those in single fields are the product of a field and a slip.
 //!
-//! `bugs.tsv` has a line for each: its name, and a scenario that finds it, which a usual run tries; `PROMPTARIUM_BUGS=new` tries all scenarios on the bugs without a line, and
+//! `bugs.tsv` has a line for each: its name, and a scenario that finds it, which a usual run tries;
+//! `PROMPTARIUM_BUGS=new` tries all scenarios on the bugs without a line, and
 //! `PROMPTARIUM_BUGS=all` on all of them, and writes the lines; `PROMPTARIUM_BUGS=cache.,page.` tries
 //! those whose names begin so.
 
@@ -48,73 +49,40 @@ fn lines() -> Lines {
 
 /// What goes wrong in a field of this kind.
 fn slips(field: &Field) -> Vec<&'static str> {
-    let mut slips = match field.kind {
-        Kind::Text(0, _) => {
-            vec!["one-more", "one-less", "unlimited", "cut", "bytes", "utf16", "number-taken"]
+    let of_model = field.name == "modelId" && field.presence == Presence::Optional;
+    let words = match field.kind {
+        Kind::Text(0, _) => "one-more one-less unlimited cut bytes utf16 number-taken",
+        Kind::Text(..) => "one-more one-less unlimited cut bytes utf16 number-taken empty-taken",
+        Kind::Ratio(_) => "one-more one-less unlimited cut",
+        Kind::AnyText if of_model => "any-taken prefix-only slash-only unanchored",
+        Kind::AnyText => "number-taken",
+        Kind::OneOf(..) => "any-case unknown-ignored beginning last-refused",
+        Kind::Uri => "any-taken",
+        Kind::Uris(_) => {
+            "one-more one-less unlimited any-taken first-checked distinct single-taken"
         }
-        Kind::Text(..) => vec![
-            "one-more",
-            "one-less",
-            "unlimited",
-            "cut",
-            "bytes",
-            "utf16",
-            "number-taken",
-            "empty-taken",
-        ],
-        Kind::Ratio(_) => vec!["one-more", "one-less", "unlimited", "cut"],
-        Kind::AnyText if field.name == "modelId" && field.presence == Presence::Optional => {
-            vec!["any-taken", "prefix-only", "slash-only"]
+        Kind::Id | Kind::PositiveId => "text-taken float-cut bool-taken list-taken",
+        Kind::Ids(..) => {
+            "one-more one-less unlimited distinct single-taken texts-taken floats-cut others-dropped"
         }
-        Kind::AnyText => vec!["number-taken"],
-        Kind::OneOf(..) => vec!["any-case", "unknown-ignored", "beginning", "last-refused"],
-        Kind::Uri => vec!["any-taken"],
-        Kind::Uris(_) => vec![
-            "one-more",
-            "one-less",
-            "unlimited",
-            "any-taken",
-            "first-checked",
-            "distinct",
-            "single-taken",
-        ],
-        Kind::Id | Kind::PositiveId => vec!["text-taken", "float-cut", "bool-taken", "list-taken"],
-        Kind::Ids(..) => vec![
-            "one-more",
-            "one-less",
-            "unlimited",
-            "distinct",
-            "single-taken",
-            "texts-taken",
-            "floats-cut",
-            "others-dropped",
-        ],
-        Kind::Integer(..) => vec![
-            "text-taken",
-            "float-cut",
-            "bool-taken",
-            "clamped",
-            "32-bits",
-            "last-refused",
-            "zero-taken",
-        ],
-        Kind::Object => vec!["any-taken"],
+        Kind::Integer(..) => {
+            "text-taken float-cut bool-taken clamped 32-bits last-refused zero-taken"
+        }
+        Kind::Object => "any-taken empty-list",
     };
-    if field.request == Request::Generate {
+    let left_out: &[_] = match field.request {
         // A model may take less (S-38).
-        slips.retain(|slip| !matches!(*slip, "one-less" | "bytes" | "utf16" | "last-refused"));
-    }
-    if field.request == Request::RequestSlot {
+        Request::Generate => &["one-less", "bytes", "utf16", "last-refused"],
         // Types of media have no case, and parameters (S-43).
-        slips.retain(|slip| !matches!(*slip, "any-case" | "beginning" | "unknown-ignored"));
-    }
+        Request::RequestSlot => &["any-case", "beginning", "unknown-ignored"],
+        _ => &[],
+    };
     let nullable = field.presence.takes_null() || matches!(field.kind, Kind::Object);
-    slips.extend(
-        (!nullable).then_some("null-absent").filter(|_| field.presence == Presence::Optional),
-    );
+    let optional = !nullable && field.presence == Presence::Optional;
     let required = field.presence == Presence::Required && matches!(field.kind, Kind::Text(..));
-    slips.extend((required && field.name != "prompt").then_some("missing-taken"));
-    slips
+    let slips = words.split(' ').filter(|slip| !left_out.contains(slip));
+    let slips = slips.chain(optional.then_some("null-absent"));
+    slips.chain((required && field.name != "prompt").then_some("missing-taken")).collect()
 }
 
 /// Every bug: those of fields, and the names in the sources of the server.

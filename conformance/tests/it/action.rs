@@ -61,14 +61,21 @@ fn step(begins: &str, given: &[(&str, &str)]) -> (Vec<(String, String)>, String)
     (variables, step["run"].as_str().unwrap().to_owned())
 }
 
-/// The step in an empty folder, as the runner starts it.
-async fn run(folder: &Path, key: &str, given: &[(&str, &str)]) -> Ran {
-    let (variables, script) = step("Run", given);
-    let programs = Path::new(env!("CARGO_BIN_EXE_promptarium-conformance")).parent().unwrap();
+/// A step, as the runner starts it with a folder more in the path.
+fn shell(begins: &str, given: &[(&str, &str)], programs: &Path) -> Command {
+    let (variables, script) = step(begins, given);
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("bash");
     command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script]).env_clear();
-    command.env("PATH", path).env("PROMPTARIUM_API_KEY", key).envs(variables);
+    command.env("PATH", path).envs(variables);
+    command
+}
+
+/// The step in an empty folder.
+async fn run(folder: &Path, key: &str, given: &[(&str, &str)]) -> Ran {
+    let programs = Path::new(env!("CARGO_BIN_EXE_promptarium-conformance")).parent().unwrap();
+    let mut command = shell("Run", given, programs);
+    command.env("PROMPTARIUM_API_KEY", key);
     command.env("GITHUB_STEP_SUMMARY", folder.join("summary.md"));
     command.env("GITHUB_OUTPUT", folder.join("output")).current_dir(folder);
     Ran::of(command).await
@@ -208,20 +215,30 @@ fn the_workflow_of_the_guide_uses_inputs_that_exist() {
 
 /// The step that installs as the file has it, with a release in a folder in place of GitHub.
 fn installed(release: &Path, temporary: &Path) -> Ran {
-    let (variables, script) = step("Install", &[("version", "9.9.9")]);
     let curl = temporary.join("curl");
     let address = "https://github.com/acme/promptarium/releases/download";
     let text = format!("#!/bin/sh\ncp \"{}${{6#{address}}}\" \"$5\"\n", release.display());
     std::fs::write(&curl, text).unwrap();
     let made = Command::new("chmod").arg("+x").arg(&curl).status().unwrap();
     assert!(made.success());
-    let path = format!("{}:{}", temporary.display(), std::env::var("PATH").unwrap());
-    let mut command = Command::new("bash");
-    command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script]).env_clear();
+    let mut command = shell("Install", &[("version", "9.9.9")], temporary);
     // Of the runner; this one is empty in the steps of a composite action.
-    command.env("PATH", path).env("GITHUB_ACTION_REPOSITORY", "").envs(variables);
+    command.env("GITHUB_ACTION_REPOSITORY", "");
     command.env("RUNNER_TEMP", temporary).env("GITHUB_PATH", temporary.join("path"));
     command.output().unwrap().into()
+}
+
+#[test]
+fn the_cache_has_a_key_for_each_checkout_and_version() {
+    let key = |version: &str| {
+        let folder = folder("action-key");
+        let mut command = shell("Name", &[("version", version)], &folder);
+        let ran: Ran = command.env("GITHUB_OUTPUT", folder.join("output")).output().unwrap().into();
+        ran.ended(0, &[]);
+        std::fs::read_to_string(folder.join("output")).unwrap()
+    };
+    assert_eq!(key("9.9.9\nexit-code=0"), "key=9.9.9exit-code0\n");
+    assert!(key("").len() > 12 && key("") == key(""), "{}", key(""));
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -1,11 +1,9 @@
-//! What RFC 9110 and RFC 9112 require of any HTTP server.
+//! What RFC 9110 and RFC 9112 require of any HTTP server, and how ours meets it (S-80).
 
-pub(super) mod framing;
-pub(super) mod head;
-mod json;
-pub(super) mod pace;
-pub(super) mod prelude;
+mod flows;
+pub(super) mod requests;
+mod samples;
 
 use promptarium_conformance::Scenario;
 
-pub(crate) const ALL: &[&[Scenario]] = &[framing::ALL, head::ALL, pace::ALL, json::ALL];
+pub(crate) const ALL: &[&[Scenario]] = &[samples::ALL, flows::ALL];

@@ -22,7 +22,6 @@ mod http;
 #[path = "../../../conformance/tests/shared/keys.rs"]
 mod keys;
 mod ours;
-#[path = "../../../conformance/tests/shared/parts.rs"]
 mod parts;
 mod prelude;
 #[path = "../support/receiver.rs"]

@@ -16,7 +16,6 @@ mod keys;
 mod lists;
 mod prompts;
 mod races;
-mod raw;
 mod search;
 mod upload_refusals;
 mod uploads;
@@ -46,7 +45,6 @@ const WRITTEN: &[&[Scenario]] = &[
     key_life::ALL,
     webhooks::ALL,
     errors::ALL,
-    raw::ALL,
     races::ALL,
 ];
 

@@ -78,6 +78,8 @@ async fn members(case: Case) -> Result {
 async fn everywhere(case: Case) -> Result {
     let (job, saved) = two(&case).await?;
     let pages = job.own_vault()?.list().walk().await?.pages;
+    let in_vault = pages.iter().flat_map(|page| page.ids.clone());
+    case.list().find(&case, in_vault).await?;
     for (prompt, path) in saved.prompts.iter().zip(saved.paths()) {
         let expected = unsigned(&prompt["images"]);
         let alone = case.wire().get(&path).await?;
@@ -227,6 +229,10 @@ async fn negative_prompt(case: Case) -> Result {
 
 async fn named(case: Case) -> Result {
     let other = case.vault().await?;
+    let (public, _) = case.vault_with(json!({ "visibility": "public" })).await?;
+    let of_public = body(&case, json!({ "vaultId": public.id }));
+    Job::submit(&case, of_public).await?.wait_completed().await?.success()?;
+    Outputs::in_vault(&public).await?.any()?;
     let job = Job::finish(&case, json!({})).await?;
     let named = json!([job.own_vault()?.id]);
     let outputs = job.outputs().await?.any()?;
@@ -243,6 +249,7 @@ async fn images_stay(case: Case) -> Result {
     let Some(found) = outputs.prompts.iter().find(of) else {
         return Err(Failure::skipped("this server shows its outputs otherwise (S-39)"));
     };
+    case.prompt_with(json!({})).await?.1.equals("/data/images", json!([]))?;
     let images = found["images"].as_array().map_or(0, Vec::len);
     let prompt = case.prompt_at(found["id"].as_i64().unwrap_or_default());
     let other = case.vault().await?;

@@ -206,6 +206,9 @@ pub const MIXED: [usize; 11] = [2, 0, 4, 10, 1, 3, 9, 5, 8, 6, 7];
 
 async fn every_way_in(case: Case, pause: Duration) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
+    // Removed, and added anew as the last one.
+    vault.add_in_turn([&prompts[0]]).await?;
+    vault.member_of(&prompts[0]).await?.remove().await?.status(200)?;
     vault.add_in_turn([&prompts[3]]).await?;
     for (n, way) in [(1, Way::Save), (2, Way::Update)] {
         tokio::time::sleep(pause).await;
@@ -238,6 +241,9 @@ async fn pinned_first(case: Case) -> Result {
 /// A vault of eleven, all pinned in the order [`MIXED`]; the members, the one pinned last first.
 pub async fn pinned_in_turn(case: &Case, pause: Duration) -> Result<(Vault, Vec<Member>)> {
     let (vault, members) = case.filled_vault::<{ MIXED.len() }>().await?;
+    // The pin that counts is the last one.
+    members[MIXED[10]].pinned().await?;
+    members[MIXED[10]].unpin().await?.status(200)?;
     for n in MIXED {
         tokio::time::sleep(pause).await;
         members[n].pinned().await?;

@@ -68,7 +68,7 @@ pub async fn shown(case: Case, fields: Value, field: &str, value: Value) -> Resu
 }
 
 async fn platform(case: Case) -> Result {
-    for platform in ["poster", "Midjourney v7", "социальные сети"] {
+    for platform in ["poster", "Midjourney v7", "социальные сети", "0"] {
         let (prompt, created) = case.prompt_with(json!({ "platform": platform })).await?;
         for reply in [created, prompt.get().await?] {
             reply.equals("/data/platform", platform)?;

@@ -47,7 +47,11 @@ async fn in_no_vault(case: Case) -> Result {
     for vault in &vaults {
         vault.add_in_turn([&prompt]).await?;
     }
+    let members = [vaults[0].member_of(&prompt).await?, vaults[1].member_of(&prompt).await?];
     prompt.delete().await?;
+    for member in members {
+        member.pin().await?.is_client_error("the pin of a deleted prompt")?;
+    }
     for (vault, left) in vaults.iter().zip([others, Vec::new()]) {
         vault.expect_prompts_in_any_order(&left).await?;
         vault.read().await?.equals("/data/promptCount", left.len())?;

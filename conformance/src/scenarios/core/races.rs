@@ -10,14 +10,10 @@ pub const ALL: &[Scenario] = &[
     scenario! { "contents.race.removes" ["VC-15", "VC-16"]
         |case| async move { race::expect_success(&many_removals(&case).await?) },
         "Of many removals of one membership at least one succeeds, and no other membership is removed" },
-    scenario! { "contents.race.adds-and-removes" ["VA-10"] |case| adds_and_removes(case.under_contention()),
-        "The count is true after prompts were added and removed at the same time" },
     scenario! { "contents.race.deleted-while-added" ["PR-42"] |case| deleted_while_added(case.under_contention()),
         "A prompt deleted while it is added is in no vault afterwards" },
     scenario! { "contents.race.pins" ["VC-27", "VC-29"] pins,
         "Pins of one prompt and of several at the same moment all answer 200, and each is pinned once" },
-    scenario! { "contents.race.pins-and-unpins" ["VC-25", "VC-26"] pins_and_unpins,
-        "Pins and unpins at the same time answer with their own state, and lose no prompt" },
     scenario! { "contents.race.moves-to-one-vault" ["VC-21"] |case| moves_to_one_vault(case.under_contention()),
         "Of many moves of one membership exactly one succeeds, and it is in its target once" },
     scenario! { "contents.race.move-or-remove" ["VC-21"] |case| moved_or_removed(case, false),
@@ -28,16 +24,12 @@ pub const ALL: &[Scenario] = &[
         "A prompt is seen and counted in exactly one of two vaults while it is moved" },
     scenario! { "races.membership.four-ways" ["PR-42", "VA-10", "VC-21"] four_ways,
         "A prompt moved, removed, pinned and deleted at once is in no vault, and counts are true" },
-    scenario! { "races.membership.moved-or-gone" ["VC-20", "VC-21"] moved_or_gone,
-        "After moves, removals and pins at once a prompt is in the target if a move succeeded" },
     scenario! { "races.vault.deleted-while-moved" ["VA-28", "VC-21"]
         |case| moved_while_deleted(case, true),
         "A vault deleted while its prompts are moved away leaves each where its answer says" },
     scenario! { "contents.race.target-deleted" ["VC-21"]
         |case| moved_while_deleted(case, false),
         "A move to a vault that is being deleted is either done or changes nothing" },
-    scenario! { "races.vault.source-and-target" ["VA-28", "VC-21"] source_and_target,
-        "Two vaults deleted while prompts move between them leave no membership and all prompts" },
     scenario! { "races.prompt.created-while-vault-goes" ["PR-27", "VA-28"] |case| created_while_vault_goes(case.under_contention()),
         "A prompt made into a vault that is being deleted is there without it, or was refused" },
 ];
@@ -56,16 +48,6 @@ pub async fn many_removals(case: &Case) -> Result<Vec<ApiResponse>> {
     let replies = race::times(16, || member.remove()).await?;
     vault.expect_prompts([&other]).await?;
     Ok(replies)
-}
-
-async fn adds_and_removes(case: Case) -> Result {
-    let vault = case.vault().await?;
-    let (members, prompts) = (vault.fill(8).await?, case.prompts(8).await?);
-    let adds = race::all(prompts.iter().map(|prompt| vault.add([prompt])));
-    let removals = race::all(members[..6].iter().map(Member::remove));
-    let (added, removed) = try_join(adds, removals).await?;
-    let (added, removed) = (race::successes(&added), race::successes(&removed));
-    expect_count(&vault, members.len() + added - removed).await
 }
 
 async fn deleted_while_added(case: Case) -> Result {
@@ -91,19 +73,6 @@ async fn pins(case: Case) -> Result {
         check::ensure(right, "those pinned and no other", json_text(&listed))?;
     }
     Ok(())
-}
-
-async fn pins_and_unpins(case: Case) -> Result {
-    let (vault, [_, member, _]) = case.under_contention().filled_vault().await?;
-    let pins = race::times(12, || member.pin());
-    let unpins = race::times(12, || member.unpin());
-    let (pins, unpins) = try_join(pins, unpins).await?;
-    for (replies, state) in [(pins, true), (unpins, false)] {
-        for reply in replies {
-            reply.status(200)?.equals("/data/isPinned", state)?;
-        }
-    }
-    vault.expect_size(3).await
 }
 
 async fn moves_to_one_vault(case: Case) -> Result {
@@ -195,18 +164,6 @@ async fn to_and_fro([left, right]: &[Vault; 2], mut member: Member) -> Result {
     Ok(())
 }
 
-/// Four moves, removals and pins of one membership at once; the replies to the first two.
-async fn move_remove_pin(member: &Member, target: &Vault) -> Result<[Vec<ApiResponse>; 2]> {
-    let moves = race::times(4, || member.move_to(target));
-    let removals = race::times(4, || member.remove());
-    let pins = race::times(4, || member.pin());
-    let (moves, removals, pins) = try_join3(moves, removals, pins).await?;
-    for replies in [&moves, &removals, &pins] {
-        race::expect_no_server_error(replies)?;
-    }
-    Ok([moves, removals])
-}
-
 async fn expect_count(vault: &Vault, expected: usize) -> Result {
     let count = vault.counts_what_it_lists().await?;
     check::equal(&format!("the prompts of vault {}", vault.id), &count, &expected)
@@ -214,30 +171,19 @@ async fn expect_count(vault: &Vault, expected: usize) -> Result {
 
 async fn four_ways(case: Case) -> Result {
     let (source, target, [member, _]) = case.under_contention().source_and_target().await?;
+    let moves = race::times(4, || member.move_to(&target));
+    let changes =
+        try_join3(moves, race::times(4, || member.remove()), race::times(4, || member.pin()));
     let deletions = race::times(4, || member.prompt.delete());
-    let ([moves, _], deletions) = try_join(move_remove_pin(&member, &target), deletions).await?;
+    let ((moves, removals, pins), deletions) = try_join(changes, deletions).await?;
+    for replies in [&moves, &removals, &pins] {
+        race::expect_no_server_error(replies)?;
+    }
     race::expect_one_success_at_most(&moves)?;
     race::expect_success(&deletions)?;
     member.prompt.get().await?.status(404)?;
     expect_count(&source, 1).await?;
     expect_count(&target, 0).await
-}
-
-async fn moved_or_gone(case: Case) -> Result {
-    for _ in 0..4 {
-        let (source, target, [member]) = case.under_contention().source_and_target().await?;
-        let [moves, removals] = move_remove_pin(&member, &target).await?;
-        let moved = race::expect_one_success_at_most(&moves)?;
-        // A removal that finds nothing may succeed (S-31).
-        if moved == 0 {
-            race::expect_success(&removals)?;
-        }
-        expect_count(&source, 0).await?;
-        expect_count(&target, moved).await?;
-        let holder = (moved == 1).then_some(&target);
-        member.prompt.expect_vaults([&source, &target], holder).await?;
-    }
-    Ok(())
 }
 
 /// The source is deleted while its prompts are moved, or the target is.
@@ -254,24 +200,6 @@ async fn moved_while_deleted(case: Case, source_goes: bool) -> Result {
         check::with_context(format!("after a move with status {}", reply.status_code()), vaults)?;
     }
     kept.counts_what_it_lists().await.map(drop)
-}
-
-async fn source_and_target(case: Case) -> Result {
-    let vaults: [Vault; 2] = case.under_contention().vaults().await?;
-    let mut moves = Vec::new();
-    for (from, to) in [(0, 1), (1, 0)] {
-        let members = vaults[from].fill(4).await?;
-        moves.extend(members.into_iter().map(|member| (member, &vaults[to])));
-    }
-    let replies = race::all(moves.iter().map(|(member, target)| member.move_to(target)));
-    let deletions = race::all(vaults.iter().map(Vault::delete));
-    let (replies, deletions) = try_join(replies, deletions).await?;
-    race::expect_no_server_error(&replies)?;
-    race::expect_status(&deletions, 200)?;
-    for (member, _) in &moves {
-        member.prompt.expect_vaults(&vaults, []).await?;
-    }
-    Ok(())
 }
 
 async fn created_while_vault_goes(case: Case) -> Result {

@@ -73,6 +73,10 @@ async fn copies(case: Case) -> Result {
         let fields = merged(fields, json!({ "vaultId": source_vault.id }));
         case.other_account().prompt_with(fields).await?;
     }
+    // What was deleted or removed is not copied, and a pin is no reason to leave one out.
+    let [deleted, removed] = case.on(case.other()).vault_at(source_vault.id).filled().await?;
+    deleted.prompt.delete().await?.success()?;
+    removed.remove().await?.success()?;
     if let Some(first) = source_vault.members().await?.first() {
         first.pinned().await?;
     }
@@ -87,6 +91,14 @@ async fn copies(case: Case) -> Result {
         let is_new = !sources.contains(&copy.prompt.id);
         reply.ensure(is_new, "an id of its own", "the id of a source prompt")?;
     }
+    case.list().find(&case, fork.members().await?).await?;
+    fork.list().walk().await?.expect_exactly(fork.members().await?)?;
+    // A fork is forked with what it holds by then.
+    fork.update(json!({ "visibility": "unlisted" })).await?.status(200)?;
+    fork.fill(1).await?;
+    let (again, _) = case.other_account().fork_of(&fork).await?;
+    let [copies, sources] = [texts(&again).await?, texts(&fork).await?].map(BTreeSet::from_iter);
+    check::equal("the copies of the fork's prompts", &copies, &sources)?;
     for entry in fork.listing().await?.array("/data")? {
         // The model of a copy shows by its effect only.
         let copy = case.prompt_at(entry["id"].as_i64().unwrap_or_default());

@@ -40,7 +40,9 @@ pub fn texts(call: &Correct, field: &Field, count: usize) -> Vec<String> {
     let letters = LETTERS.into_iter().skip(skipped);
     let plain = letters.map(|letters| json!(text(call, field, letters, count)).to_string());
     let last = escaped(&text(call, field, "漢é😀", count));
-    plain.chain([last]).collect()
+    // Some languages take it for no text.
+    let zero = (count == 1).then(|| r#""0""#.to_owned());
+    plain.chain([last]).chain(zero).collect()
 }
 
 pub fn ratio(count: usize) -> String {

@@ -60,48 +60,26 @@ impl Call {
         let value = value.or_else(|| open.then_some(&*keys.main));
         let key = value.ok_or_else(|| no_entry("No key"))?;
         let key = if choices.keys.trimmed { key.trim_matches(' ') } else { key };
+        let main = &*keys.main;
+        let is_read = request.method == Method::GET;
+        let taken = match choices.bug {
+            "auth.key-beginning" => key.len() > 8 && main.starts_with(key),
+            "auth.last-character" => key.len() + 1 == main.len() && main.starts_with(key),
+            "auth.key-and-more" => key.starts_with(main),
+            "auth.key-any-case" => key.eq_ignore_ascii_case(main),
+            "auth.public-id" => {
+                key.rsplit_once('_').map(|one| one.0) == main.rsplit_once('_').map(|one| one.0)
+            }
+            "auth.secret-alone" => key.rsplit('_').next() == main.rsplit('_').next(),
+            "auth.prefix-not-asked" => main.split_once("_live_").is_some_and(|it| it.1 == key),
+            "auth.form-only" => key.contains("_live_"),
+            "auth.revoked-reads" => key == keys.revoked && is_read,
+            "auth.revoked-taken" => key == keys.revoked,
+            "auth.one-account" => key == keys.other,
+            _ => false,
+        };
         let (account, has_scope) = match key {
-            _ if choices.bug("auth.key-beginning")
-                && key.len() > 8
-                && keys.main.starts_with(key) =>
-            {
-                (0, true)
-            }
-            _ if choices.bug("auth.last-character")
-                && key.len() + 1 == keys.main.len()
-                && keys.main.starts_with(key) =>
-            {
-                (0, true)
-            }
-            _ if choices.bug("auth.key-and-more") && key.starts_with(&*keys.main) => (0, true),
-            _ if choices.bug("auth.key-any-case") && key.eq_ignore_ascii_case(&keys.main) => {
-                (0, true)
-            }
-            _ if choices.bug("auth.public-id")
-                && key.rsplit_once('_').map(|one| one.0)
-                    == keys.main.rsplit_once('_').map(|one| one.0) =>
-            {
-                (0, true)
-            }
-            _ if choices.bug("auth.secret-alone")
-                && key.rsplit('_').next() == keys.main.rsplit('_').next() =>
-            {
-                (0, true)
-            }
-            _ if choices.bug("auth.prefix-not-asked")
-                && keys.main.split_once("_live_").is_some_and(|(_, rest)| rest == key) =>
-            {
-                (0, true)
-            }
-            _ if choices.bug("auth.form-only") && key.contains("_live_") => (0, true),
-            _ if choices.bug("auth.revoked-reads")
-                && key == keys.revoked
-                && request.method == Method::GET =>
-            {
-                (0, true)
-            }
-            _ if choices.bug("auth.revoked-taken") && key == keys.revoked => (0, true),
-            _ if choices.bug("auth.one-account") && key == keys.other => (0, true),
+            _ if taken => (0, true),
             _ if key.is_empty() => return Err(no_entry("Empty key")),
             _ if key == keys.revoked => return Err(no_entry("Revoked key")),
             _ if key == keys.main => (0, true),

@@ -316,7 +316,8 @@ pub(crate) const PLAIN: Choices = Choices {
         ..TOLERANT.records
     },
     moves: Moves { deletes_together: false, ..MINIMAL.moves },
-    jobs: Jobs { known_models_only: true, ..TOLERANT.jobs },
+    // Longer than a busy machine takes to look.
+    jobs: Jobs { known_models_only: true, duration: 150, ..TOLERANT.jobs },
     files: Files { hangs_up: false, any_type: false, ..MINIMAL.files },
     statuses: Statuses { no_job: 404, foreign_job: 404, ..TOLERANT.statuses },
     ..TOLERANT

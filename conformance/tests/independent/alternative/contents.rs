@@ -15,6 +15,7 @@ pub(super) fn list(store: &mut Store, call: &Call, vault: i64) -> Outcome {
     let mut held: Vec<_> = store.memberships.iter().filter(|held| held.vault == vault).collect();
     held.sort_by_key(|held| place(call.choices, held));
     let count = |held: &&Membership| i64::try_from(held.added.count).unwrap_or(0);
+    let prompt = |held: &Membership| store.prompts.iter().find(|prompt| prompt.id == held.prompt);
     match call.choices.bug {
         "contents.oldest-first" => held.sort_by_key(|held| (held.pinned.is_none(), count(held))),
         "contents.pins-in-place" => held.sort_by_key(|held| -count(held)),
@@ -22,20 +23,10 @@ pub(super) fn list(store: &mut Store, call: &Call, vault: i64) -> Outcome {
         "contents.pins-by-adding" => held.sort_by_key(|held| (held.pinned.is_none(), -count(held))),
         "contents.by-prompt-id" => held.sort_by_key(|held| (held.pinned.is_none(), held.prompt)),
         "contents.by-title" => held.sort_by_key(|held| {
-            let title = store
-                .prompts
-                .iter()
-                .find(|prompt| prompt.id == held.prompt)
-                .map(|prompt| prompt.title.clone());
-            (held.pinned.is_none(), title)
+            (held.pinned.is_none(), prompt(held).map(|prompt| prompt.title.clone()))
         }),
         "contents.by-update" => held.sort_by_key(|held| {
-            let updated = store
-                .prompts
-                .iter()
-                .find(|prompt| prompt.id == held.prompt)
-                .map_or(0, |prompt| prompt.updated);
-            (held.pinned.is_none(), -updated)
+            (held.pinned.is_none(), prompt(held).map(|prompt| -prompt.updated))
         }),
         "contents.by-creation" => held.sort_by_key(|held| {
             let created = store.prompts.iter().position(|prompt| prompt.id == held.prompt);
@@ -74,6 +65,10 @@ fn place(choices: &Choices, held: &Membership) -> (bool, i64, i64) {
     (held.pinned.is_none(), if rises { -date } else { date }, rest)
 }
 
+fn owner_of(store: &Store, prompt: i64) -> Option<usize> {
+    store.prompts.iter().find(|one| one.id == prompt).map(|found| found.owner)
+}
+
 /// `POST /vaults/{vaultId}/prompts`.
 pub(super) fn add(store: &mut Store, call: &Call, vault: i64) -> Outcome {
     let moves = &call.choices.moves;
@@ -83,23 +78,22 @@ pub(super) fn add(store: &mut Store, call: &Call, vault: i64) -> Outcome {
     let mut ids = ids.ok_or_else(|| bad("promptIds", "missing"))?;
     let asked = ids.len();
     match call.choices.bug {
-        "add.absent-ignored" => {
-            ids.retain(|id| store.prompts.iter().any(|prompt| prompt.id == *id))
-        }
-        "add.foreign-ignored" => ids.retain(|id| {
-            store.prompts.iter().any(|prompt| prompt.id == *id && prompt.owner == call.account)
-        }),
+        "add.absent-ignored" => ids.retain(|id| owner_of(store, *id).is_some()),
+        "add.foreign-ignored" => ids.retain(|id| owner_of(store, *id) == Some(call.account)),
         "add.first-only" => ids.truncate(1),
+        "add.last-repeated" => {
+            let last = ids.last().copied().unwrap_or_default();
+            ids.fill(last);
+        }
         "add.at-most-ten" => ids.truncate(10),
-        "add.removes-elsewhere" => store.memberships.retain(|held| !ids.contains(&held.prompt)),
-        "add.replaces-all" => store.memberships.retain(|held| held.vault != vault),
+        "add.removes-elsewhere" => store.leave(|held| ids.contains(&held.prompt)),
+        "add.replaces-all" => store.leave(|held| held.vault == vault),
         _ => {}
     }
     store.vault(call.account, vault)?;
     store.open_vault(call.account, vault)?;
     call.after_all(Call::may_arrange)?;
-    let owner = |id| store.prompts.iter().find(|prompt| prompt.id == id).map(|found| found.owner);
-    let owners: Vec<_> = ids.iter().map(|id| owner(*id)).collect();
+    let owners: Vec<_> = ids.iter().map(|id| owner_of(store, *id)).collect();
     let anybody = call.choices.bug("add.owner-not-asked");
     let is_good =
         |owner: &&Option<usize>| **owner == Some(call.account) || anybody && owner.is_some();
@@ -126,7 +120,7 @@ pub(super) fn add(store: &mut Store, call: &Call, vault: i64) -> Outcome {
     if let Some(fault) = fault {
         return Err(fault);
     }
-    let count = store.memberships.iter().filter(|held| held.vault == vault).count();
+    let count = store.held_by(vault).len();
     let added = if call.choices.bug("add.counts-all") { count } else { asked.max(ids.len()) };
     let mut data = json!({ "added": added, "vaultId": vault, "promptCount": count });
     if call.choices.bug("add.count-of-added") {
@@ -148,36 +142,25 @@ pub(super) fn remove(store: &mut Store, call: &Call, vault: i64, id: i64) -> Out
         return Ok(Answer::ok(data));
     }
     if !store.went_meanwhile(call, id) {
-        let prompt = member(store, call, vault, id)?.prompt;
+        let &mut Membership { prompt, pinned, .. } = member(store, call, vault, id)?;
         match call.choices.bug {
-            "late.remove-last-vault"
-                if store.memberships.iter().filter(|held| held.vault == vault).count() == 1 =>
-            {
+            "late.remove-last-vault" if store.held_by(vault).len() == 1 => {
                 store.vaults.retain(|one| one.id != vault)
             }
-            "late.remove-pinned-409"
-                if store.memberships.iter().any(|held| held.id == id && held.pinned.is_some()) =>
-            {
-                return Err(refused(409, "Pinned"));
-            }
-            "late.remove-unpins-others" => store
-                .memberships
-                .iter_mut()
-                .filter(|held| held.vault == vault)
-                .for_each(|held| held.pinned = None),
-            "remove.everywhere" => store.memberships.retain(|held| held.prompt != prompt),
+            "late.remove-pinned-409" if pinned.is_some() => return Err(refused(409, "Pinned")),
+            "late.remove-unpins-others" => store.unpin(|held| held.vault == vault),
+            "remove.everywhere" => store.leave(|held| held.prompt == prompt),
             "remove.deletes-prompt" => store.prompts.retain(|each| each.id != prompt),
-            "remove.deletes-orphans"
-                if store.memberships.iter().filter(|held| held.prompt == prompt).count() == 1 =>
-            {
+            "remove.deletes-orphans" if store.holders(prompt).len() == 1 => {
                 store.prompts.retain(|each| each.id != prompt);
             }
             "remove.not-done" => return Ok(Answer::ok(data)),
-            "remove.all-of-vault" => store.memberships.retain(|held| held.vault != vault),
+            "remove.all-of-vault" => store.leave(|held| held.vault == vault),
             "remove.drops-platform" => store.prompt(call.account, prompt)?.platform = None,
             _ => {}
         }
-        store.memberships.retain(|held| held.id != id);
+        let old = store.memberships.extract_if(.., |held| held.id == id);
+        store.memory.removed.extend(old);
         store.touch(vault, prompt);
         store.goes(call, id);
         if call.choices.wire.extras {
@@ -200,63 +183,53 @@ pub(super) fn relocate(store: &mut Store, call: &Call, vault: i64, id: i64) -> O
     if there.is_some() && call.choices.moves.refuses_again {
         return Err(refused(call.choices.statuses.there_already, "Already there"));
     }
+    let answer = |prompt: i64, new: i64| {
+        json!({
+            "promptId": prompt,
+            "sourceVaultId": vault,
+            "targetVaultId": target,
+            "vaultPromptId": new,
+        })
+    };
     match call.choices.bug {
         "late.move-pinned-409" if pinned.is_some() => return Err(refused(409, "Pinned")),
         "late.move-keeps-date" => {
             let added = member(store, call, vault, id)?.added;
-            store.memberships.retain(|held| held.id != id);
+            store.leave(|held| held.id == id);
             let new = store.enter(target, prompt);
             member(store, call, target, new)?.added = added;
-            return Ok(Answer::ok(
-                json!({ "promptId": prompt, "sourceVaultId": vault, "targetVaultId": target, "vaultPromptId": new }),
-            ));
+            return Ok(Answer::ok(answer(prompt, new)));
         }
-        "late.move-empties-target" => store.memberships.retain(|held| held.vault != target),
-        "move.unpins-target" => store
-            .memberships
-            .iter_mut()
-            .filter(|held| held.vault == target)
-            .for_each(|held| held.pinned = None),
-        "move.out-of-all" => store.memberships.retain(|held| held.prompt != prompt),
+        "late.move-empties-target" => store.leave(|held| held.vault == target),
+        "move.unpins-target" => store.unpin(|held| held.vault == target),
+        "move.out-of-all" => store.leave(|held| held.prompt == prompt),
         "move.not-in-target" => {
-            store.memberships.retain(|held| held.id != id);
-            return Ok(Answer::ok(
-                json!({ "promptId": prompt, "sourceVaultId": vault, "targetVaultId": target, "vaultPromptId": store.new_id() }),
-            ));
+            store.leave(|held| held.id == id);
+            return Ok(Answer::ok(answer(prompt, store.new_id())));
         }
         "move.keeps-id" => {
-            if let Some(held) = store.memberships.iter_mut().find(|held| held.id == id) {
-                held.vault = target;
-            }
-            return Ok(Answer::ok(
-                json!({ "promptId": prompt, "sourceVaultId": vault, "targetVaultId": target, "vaultPromptId": id }),
-            ));
+            let held = store.memberships.iter_mut().filter(|held| held.id == id);
+            held.for_each(|held| held.vault = target);
+            return Ok(Answer::ok(answer(prompt, id)));
         }
         "move.new-prompt" => {
-            let copy = super::store::Prompt {
-                id: store.new_id(),
-                ..store.prompt(call.account, prompt)?.clone()
-            };
+            let copy = store.prompt(call.account, prompt)?.clone();
+            let copy = super::store::Prompt { id: store.new_id(), ..copy };
             let new = copy.id;
             store.prompts.push(copy);
-            store.memberships.retain(|held| held.id != id);
+            store.leave(|held| held.id == id);
             let member = store.enter(target, new);
-            return Ok(Answer::ok(
-                json!({ "promptId": new, "sourceVaultId": vault, "targetVaultId": target, "vaultPromptId": member }),
-            ));
+            return Ok(Answer::ok(answer(new, member)));
         }
         "move.drops-platform" => store.prompt(call.account, prompt)?.platform = None,
         "move.moves-all" => {
-            for held in
-                store.memberships.iter_mut().filter(|held| held.vault == vault && held.id != id)
-            {
-                held.vault = target;
-            }
+            let others = |held: &&mut Membership| held.vault == vault && held.id != id;
+            store.memberships.iter_mut().filter(others).for_each(|held| held.vault = target);
         }
         _ => {}
     }
     if (target != vault || repeats) && !call.choices.bug("move.copies") {
-        store.memberships.retain(|held| held.id != id);
+        store.leave(|held| held.id == id);
     }
     let new = there.unwrap_or_else(|| store.enter(target, prompt));
     store.touch(vault, prompt);
@@ -264,12 +237,7 @@ pub(super) fn relocate(store: &mut Store, call: &Call, vault: i64, id: i64) -> O
         let stamp = store.stamp();
         member(store, call, target, new)?.pinned = Some(stamp);
     }
-    let mut data = json!({
-        "promptId": prompt,
-        "sourceVaultId": vault,
-        "targetVaultId": target,
-        "vaultPromptId": new,
-    });
+    let mut data = answer(prompt, new);
     if call.choices.wire.extras {
         data["formerVaultPromptId"] = json!(id);
     }
@@ -282,18 +250,10 @@ pub(super) fn pin(store: &mut Store, call: &Call, vault: i64, id: i64, pinned: b
     let held = member(store, call, vault, id)?;
     let prompt = held.prompt;
     let is_pinned = held.pinned.is_some();
+    let in_vault = store.memberships.iter().filter(|held| held.vault == vault);
+    let pins = in_vault.filter(|held| held.pinned.is_some()).count();
     match call.choices.bug {
-        "late.pin-most-three"
-            if pinned
-                && store
-                    .memberships
-                    .iter()
-                    .filter(|held| held.vault == vault && held.pinned.is_some())
-                    .count()
-                    >= 3 =>
-        {
-            return Err(refused(400, "Too many pins"));
-        }
+        "late.pin-most-three" if pinned && pins >= 3 => return Err(refused(400, "Too many pins")),
         "late.unpin-to-the-end" if !pinned && is_pinned => {
             let held = member(store, call, vault, id)?;
             held.added = super::store::Stamp { at: 0, count: 0 };
@@ -312,19 +272,11 @@ pub(super) fn pin(store: &mut Store, call: &Call, vault: i64, id: i64, pinned: b
                 held.pinned = pinned.then_some(stamp);
             }
         }
-        "pin.one-in-a-vault" => {
-            for held in store.memberships.iter_mut().filter(|held| held.vault == vault) {
-                held.pinned = None;
-            }
-        }
+        "pin.one-in-a-vault" => store.unpin(|held| held.vault == vault),
         "pin.not-done" => {
             return Ok(Answer::ok(json!({ "vaultPromptId": id, "isPinned": pinned })));
         }
-        "pin.unpin-clears-all" if !pinned => {
-            for held in store.memberships.iter_mut().filter(|held| held.vault == vault) {
-                held.pinned = None;
-            }
-        }
+        "pin.unpin-clears-all" if !pinned => store.unpin(|held| held.vault == vault),
         "pin.unpin-to-the-top" if !pinned && is_pinned => {
             let stamp = store.stamp();
             let held = member(store, call, vault, id)?;
@@ -335,7 +287,10 @@ pub(super) fn pin(store: &mut Store, call: &Call, vault: i64, id: i64, pinned: b
     }
     let held = member(store, call, vault, id)?;
     if held.pinned.is_some() != pinned {
-        let stamp = store.stamp();
+        let mut stamp = store.stamp();
+        if pinned && call.choices.bug("pin.first-date-kept") {
+            stamp = *store.memory.pins.entry(id).or_insert(stamp);
+        }
         member(store, call, vault, id)?.pinned = pinned.then_some(stamp);
         store.touch(vault, prompt);
     }

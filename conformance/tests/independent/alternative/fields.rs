@@ -97,6 +97,7 @@ impl Fields {
     pub(super) fn nullable_text(&self, field: &str, max: usize) -> Result<Option<String>, Refusal> {
         match self.fields.get(field) {
             Some(Value::Null) | None => Ok(None),
+            Some(Value::String(text)) if text == "0" && self.bug == "empty.zero-null" => Ok(None),
             Some(_) => self.any_text(field, max),
         }
     }
@@ -112,12 +113,37 @@ impl Fields {
         if value.is_null() && self.slip(field, "null-absent") { None } else { Some(value) }
     }
 
+    /// The limit of a field.
+    fn limit(&self, field: &str, max: usize) -> usize {
+        match () {
+            () if self.slip(field, "one-more") => max + 1,
+            () if self.slip(field, "one-less") => max - 1,
+            () if self.slip(field, "unlimited") => usize::MAX,
+            () => max,
+        }
+    }
+
+    /// The entries of an array.
+    fn entries(&self, field: &str, value: &Value) -> Result<Vec<Value>, Refusal> {
+        let mut entries = match value {
+            Value::Array(entries) => entries.clone(),
+            one if self.slip(field, "single-taken") => vec![one.clone()],
+            _ => return Err(bad(field, "no array")),
+        };
+        if self.slip(field, "distinct") {
+            let mut seen = HashSet::new();
+            entries.retain(|entry| seen.insert(entry.to_string()));
+        }
+        Ok(entries)
+    }
+
     /// A text of at least one character.
     pub(super) fn text(&self, field: &str, max: usize) -> Result<Option<String>, Refusal> {
         match self.any_text(field, max)? {
             Some(text) if text.is_empty() && !self.slip(field, "empty-taken") => {
                 Err(bad(field, "empty"))
             }
+            Some(text) if text == "0" && self.bug == "empty.zero-400" => Err(bad(field, "missing")),
             None if self.slip(field, "missing-taken") => Ok(Some("Untitled".to_owned())),
             text => Ok(text),
         }
@@ -135,12 +161,7 @@ impl Fields {
         if self.slip(field, "cut") {
             return Ok(Some(text.chars().take(max).collect()));
         }
-        let max = match () {
-            () if self.slip(field, "one-more") => max + 1,
-            () if self.slip(field, "one-less") => max - 1,
-            () if self.slip(field, "unlimited") => usize::MAX,
-            () => max,
-        };
+        let max = self.limit(field, max);
         if self.slip(field, "bytes") && text.len() > max
             || self.slip(field, "utf16") && text.encode_utf16().count() > max
         {
@@ -176,6 +197,9 @@ impl Fields {
         match self.value(field) {
             None | Some(Value::Object(_)) => Ok(()),
             Some(_) if self.slip(field, "any-taken") => Ok(()),
+            Some(list) if *list == serde_json::json!([]) && self.slip(field, "empty-list") => {
+                Ok(())
+            }
             Some(_) => Err(bad(field, "no object")),
         }
     }
@@ -212,10 +236,7 @@ impl Fields {
         let Some(value) = self.value(field) else {
             return Ok(None);
         };
-        let one = [value.clone()];
-        let list = value.as_array().map(Vec::as_slice);
-        let list = list.or_else(|| self.slip(field, "single-taken").then_some(&one[..]));
-        let entries = list.ok_or_else(|| bad(field, "no array"))?;
+        let entries = self.entries(field, value)?;
         let read = |entry: &Value| match entry {
             Value::String(text) if self.slip(field, "texts-taken") => text.parse().ok(),
             Value::Number(number) if self.slip(field, "floats-cut") => {
@@ -228,16 +249,7 @@ impl Fields {
             false => entries.iter().map(read).collect(),
         };
         let mut integers = integers.ok_or_else(|| bad(field, "not all integers"))?;
-        if self.slip(field, "distinct") {
-            let mut seen = HashSet::new();
-            integers.retain(|id| seen.insert(*id));
-        }
-        let max = match () {
-            () if self.slip(field, "one-more") => max + 1,
-            () if self.slip(field, "one-less") => max - 1,
-            () if self.slip(field, "unlimited") => usize::MAX,
-            () => max,
-        };
+        let max = self.limit(field, max);
         if integers.is_empty() && self.slip(field, "empty-taken") {
             return Ok(Some(integers));
         }
@@ -290,6 +302,9 @@ impl Fields {
             if self.slip(field, "prefix-only") {
                 return model.starts_with(self.namespace).then_some('/');
             }
+            if self.slip(field, "unanchored") {
+                return model.contains(&format!("{}/", self.namespace)).then_some('/');
+            }
             if self.slip(field, "slash-only") {
                 return model.contains('/').then_some('/');
             }
@@ -321,23 +336,11 @@ impl Fields {
         let Some(value) = self.value(field) else {
             return Ok(None);
         };
-        let one = [value.clone()];
-        let list = value.as_array().map(Vec::as_slice);
-        let list = list.or_else(|| self.slip(field, "single-taken").then_some(&one[..]));
-        let entries = list.ok_or_else(|| bad(field, "no array"))?;
+        let entries = self.entries(field, value)?;
         let texts = entries.iter().map(|entry| entry.as_str().map(ToOwned::to_owned));
         let texts: Option<Vec<_>> = texts.collect();
-        let mut texts = texts.ok_or_else(|| bad(field, "not all strings"))?;
-        if self.slip(field, "distinct") {
-            let mut seen = HashSet::new();
-            texts.retain(|text| seen.insert(text.clone()));
-        }
-        let max = match () {
-            () if self.slip(field, "one-more") => max + 1,
-            () if self.slip(field, "one-less") => max - 1,
-            () if self.slip(field, "unlimited") => usize::MAX,
-            () => max,
-        };
+        let texts = texts.ok_or_else(|| bad(field, "not all strings"))?;
+        let max = self.limit(field, max);
         let is_good = |text: &String| self.slip(field, "any-taken") || self.is_address(text);
         let checked = if self.slip(field, "first-checked") { 1 } else { texts.len() };
         let good = texts.len() <= max && texts.iter().take(checked).all(is_good);

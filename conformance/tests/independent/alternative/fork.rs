@@ -44,28 +44,20 @@ pub(super) fn fork(store: &mut Store, call: &Call, id: i64) -> Outcome {
         }
         _ => {}
     }
-    copy_prompts(store, call.account, id, fork);
-    if call.choices.bug("late.fork-publishes") {
-        store
-            .vaults
-            .iter_mut()
-            .filter(|vault| vault.id == id)
-            .for_each(|vault| vault.visibility = "public");
-    }
-    if call.choices.bug("late.fork-unpins-source") {
-        store
-            .memberships
-            .iter_mut()
-            .filter(|held| held.vault == id)
-            .for_each(|held| held.pinned = None);
-    }
-    if call.choices.bug("late.fork-of-empty-400")
-        && store.memberships.iter().all(|held| held.vault != id)
-    {
-        return Err(refused(400, "Nothing to copy"));
-    }
-    if call.choices.bug("fork.empties-source") {
-        store.memberships.retain(|held| held.vault != id);
+    let root = store.memory.copies.iter().find(|copy| copy.1 == id).map(|copy| copy.0);
+    let root = root.filter(|_| call.choices.bug("fork.resolves-root"));
+    copy_prompts(store, call.account, root.unwrap_or(id), fork);
+    match call.choices.bug {
+        "late.fork-publishes" => {
+            let source = store.vaults.iter_mut().filter(|vault| vault.id == id);
+            source.for_each(|vault| vault.visibility = "public");
+        }
+        "late.fork-unpins-source" => store.unpin(|held| held.vault == id),
+        "late.fork-of-empty-400" if store.held_by(id).is_empty() => {
+            return Err(refused(400, "Nothing to copy"));
+        }
+        "fork.empties-source" => store.leave(|held| held.vault == id),
+        _ => {}
     }
     vaults::answer(store, call.account, fork).map(Answer::created)
 }
@@ -75,6 +67,10 @@ fn copy_prompts(store: &mut Store, owner: Account, source: i64, fork: i64) {
     let differs = store.choices.records.forks_differ;
     let held = store.memberships.iter().filter(|held| held.vault == source);
     let mut held: Vec<_> = held.map(|held| (held.added, held.prompt, held.pinned)).collect();
+    if matches!(store.choices.bug, "soft.forked" | "soft.removed-forked") {
+        let removed = store.memory.removed.iter().filter(|held| held.vault == source);
+        held.extend(removed.map(|held| (held.added, held.prompt, held.pinned)));
+    }
     held.sort_unstable();
     match store.choices.bug {
         "fork.twenty" => held.truncate(20),
@@ -89,7 +85,8 @@ fn copy_prompts(store: &mut Store, owner: Account, source: i64, fork: i64) {
         held.reverse();
     }
     for (_, original, pinned) in held {
-        let Some(found) = store.prompts.iter().find(|prompt| prompt.id == original) else {
+        let mut all = store.prompts.iter().chain(store.memory.soft());
+        let Some(found) = all.find(|prompt| prompt.id == original) else {
             continue;
         };
         let (mut copy, from) = (found.clone(), found.owner);

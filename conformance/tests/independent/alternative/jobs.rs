@@ -50,6 +50,10 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     {
         store.target("tenant.generate-foreign", call.account, vault)?;
     }
+    let public = |id| store.vaults.iter().any(|one| one.id == id && one.visibility == "public");
+    if call.choices.bug("generate.public-vault-404") && job.vault.is_some_and(public) {
+        return Err(super::answer::not_found());
+    }
     call.after_all(Call::may_write)?;
     let jobs = &call.choices.jobs;
     if job.id.is_empty() {
@@ -75,19 +79,12 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         }
         "generate.vault-ignored" => job.vault = None,
         "generate.newest-vault" if job.vault.is_none() => {
-            job.vault = store
-                .vaults
-                .iter()
-                .rev()
-                .find(|vault| vault.owner == call.account)
-                .map(|vault| vault.id);
+            let mut newest = store.vaults.iter().rev();
+            job.vault = newest.find(|it| it.owner == call.account).map(|vault| vault.id);
         }
         "generate.oldest-own-vault" if job.vault.is_none() => {
-            job.vault = store
-                .vaults
-                .iter()
-                .find(|vault| vault.owner == call.account && !vault.is_system)
-                .map(|vault| vault.id);
+            let mut own = store.vaults.iter().filter(|vault| !vault.is_system);
+            job.vault = own.find(|it| it.owner == call.account).map(|vault| vault.id);
         }
         "generate.video-by-default" if !fields.has("generationType") => job.kind = "video",
         "generate.batch-ignored" => job.outputs = 1,
@@ -273,11 +270,8 @@ fn save(store: &mut Store, place: usize) -> State {
         prompt.model = Some(model.clone());
         for _ in 0..outputs / prompts {
             let url = uploads::keep(store, owner, kind);
-            let url = if store.choices.bug("job.one-address") {
-                format!("{}/o/images%2Fsame?alt=media", store.storage_url)
-            } else {
-                url
-            };
+            let same = format!("{}/o/images%2Fsame?alt=media", store.storage_url);
+            let url = if store.choices.bug("job.one-address") { same } else { url };
             prompt.images.push(Image { url, width: 1, height: 1 });
         }
         let id = prompt.id;

@@ -11,7 +11,7 @@ use super::answer::{Answer, Outcome, bad, refused};
 use super::cache::{self, Cache};
 use super::call::Call;
 use super::choices::Choices;
-use super::store::{Account, Prompt, Store, Vault};
+use super::store::{Account, Membership, Prompt, Stamp, Store, Vault};
 use super::wire::ApiRequest;
 
 /// What some bugs remember.
@@ -25,11 +25,19 @@ pub(super) struct Memory {
     pub(super) copies: Vec<(i64, i64)>,
     /// Ids of prompts that are given again.
     pub(super) prompt_ids: Vec<i64>,
+    /// Memberships that were removed, and the dates of first pins.
+    pub(super) removed: Vec<Membership>,
+    pub(super) pins: BTreeMap<i64, Stamp>,
     /// What a counter column is wrong by.
     pub(super) counts: BTreeMap<i64, i64>,
 }
 
 impl Memory {
+    /// Deleted prompts.
+    pub(super) fn soft(&self) -> &[Prompt] {
+        &self.prompts
+    }
+
     /// Whether the account has deleted this vault.
     pub(super) fn had_vault(&self, owner: Account, id: i64) -> bool {
         self.vaults.iter().any(|vault| (vault.owner, vault.id) == (owner, id))
@@ -44,6 +52,10 @@ fn pairs(request: &mut ApiRequest, change: impl Fn(&str, &str) -> Option<String>
         .collect();
     request.query =
         url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+}
+
+fn pairs_of(call: &Call) -> impl Iterator<Item = (String, String)> {
+    url::form_urlencoded::parse(call.request.query.as_bytes()).into_owned()
 }
 
 fn ascii_digits(text: &str) -> String {
@@ -181,6 +193,8 @@ fn before(store: &mut Store, call: &Call) -> Option<Outcome> {
             let held = store.prompts.iter().filter(|one| store.held(vault, one.id).is_some());
             Some(Ok(Answer::page(held.map(|one| super::show::prompt(store, one)).collect(), None)))
         }
+        ("query.superscript-500", _, _) if pairs_of(call).any(|(_, value)| value.chars().any(|c| c.is_numeric() && !c.is_ascii())) => Some(Err(refused(500, "invalid literal for int()"))),
+        ("body.limit-100k", _, _) if call.request.body.len() > 102_400 => Some(Err(refused(413, "request entity too large"))),
         ("job.negative-400", "POST", ["generations"]) if body["negativePrompt"].is_string() => Some(Err(bad("negativePrompt", "not supported"))),
         ("fork.once", "POST", ["vaults", _, "fork"]) if has_scope => {
             let copy = store.memory.copies.iter().find(|(from, to)| *from == id && own_vault(store, *to))?.1;
@@ -220,7 +234,15 @@ fn before(store: &mut Store, call: &Call) -> Option<Outcome> {
             None
         }
         ("soft.member-pinned", "DELETE", ["vaults", _, "prompts", member]) => { store.memory.copies.push((member.parse().ok()?, 0)); None }
-        ("soft.member-pinned", _, ["vaults", _, "prompts", member, "pin"]) => {
+        ("soft.member-of-deleted" | "soft.forked", "DELETE", ["prompts", _]) if has_scope => {
+            store.memory.prompts.extend(store.prompts.iter().find(|one| one.id == id).cloned());
+            for held in store.memberships.iter().filter(|held| held.prompt == id) {
+                store.memory.copies.push((held.id, 0));
+                store.memory.removed.push(Membership { pinned: None, ..*held });
+            }
+            None
+        }
+        ("soft.member-pinned" | "soft.member-of-deleted", _, ["vaults", _, "prompts", member, "pin"]) => {
             let id: i64 = member.parse().ok().filter(|id| store.memory.copies.contains(&(*id, 0)))?;
             Some(Ok(Answer::ok(json!({ "vaultPromptId": id, "isPinned": method == "POST" }))))
         }
@@ -258,8 +280,13 @@ fn after(store: &mut Store, call: &Call, mut outcome: Outcome) -> Outcome {
         ("db.list-local-time", "GET", ["prompts"]) => data.as_array_mut().into_iter().flatten().for_each(|one| if let Some(of) = store.prompts.iter().find(|of| Some(of.id) == one["id"].as_i64()) {
             one["createdAt"] = json!(super::clock::written(of.created + 7_200_000, super::clock::SHORT));
         }),
+        ("filter.keys-kept", "GET", ["prompts"]) if call.request.query.contains("type=") => {
+            let list = data.as_array().cloned().unwrap_or_default();
+            *data = list.into_iter().enumerate().map(|(place, one)| ((place + 1).to_string(), one)).collect();
+        }
+        ("patch-vault.count-zero", "PATCH", ["vaults", _]) => data["promptCount"] = json!(0),
         ("fork.count-before", "POST", ["vaults", _, "fork"]) => data["promptCount"] = json!(0),
-        ("fork.once" | "db.forks-go-along", "POST", ["vaults", _, "fork"]) => store.memory.copies.extend(data["id"].as_i64().map(|to| (id, to))),
+        ("fork.once" | "db.forks-go-along" | "vaults.no-forks" | "list.vault-not-forks" | "fork.resolves-root", "POST", ["vaults", _, "fork"]) => store.memory.copies.extend(data["id"].as_i64().map(|to| (id, to))),
         ("fork.follows" | "fork.follows-back", "PATCH", ["prompts", _]) => {
             let changed = store.prompt(call.account, id)?.clone();
             let linked = |from: i64, to: i64| if call.choices.bug("fork.follows") { (from == id).then_some(to) } else { (to == id).then_some(from) };

@@ -25,7 +25,7 @@ pub(super) fn list(store: &Store, call: &Call) -> Outcome {
         found = store.prompts.iter().collect();
     }
     if bug("list.only-in-vaults") {
-        found.retain(|each| store.memberships.iter().any(|held| held.prompt == each.id));
+        found.retain(|each| !store.holders(each.id).is_empty());
     }
     let of_vault =
         |held: &&super::store::Membership| query.vault.is_none_or(|vault| vault == held.vault);
@@ -51,24 +51,29 @@ pub(super) fn list(store: &Store, call: &Call) -> Outcome {
     if bug("list.vault-of-first")
         && let Some(vault) = query.vault.take()
     {
-        let first = |each: &&super::store::Prompt| {
-            store.memberships.iter().find(|held| held.prompt == each.id).map(|held| held.vault)
-        };
-        found.retain(|each| first(each) == Some(vault));
+        found.retain(|each| store.holders(each.id).first() == Some(&vault));
     }
     if bug("list.pinned-only")
         && let Some(vault) = query.vault
     {
-        found.retain(|each| {
-            store
-                .memberships
-                .iter()
-                .any(|held| held.vault == vault && held.prompt == each.id && held.pinned.is_none())
-        });
+        let held = store.memberships.iter().filter(|held| held.vault == vault);
+        let pinned: Vec<_> = held.filter(|held| held.pinned.is_some()).collect();
+        found.retain(|each| pinned.iter().all(|held| held.prompt != each.id));
+    }
+    if bug("list.no-generated") && query.vault.is_none() {
+        found.retain(|each| each.images.is_empty());
+    }
+    if bug("list.vault-not-forks") {
+        found.retain(|_| store.memory.copies.iter().all(|copy| Some(copy.1) != query.vault));
+    }
+    let after_limit = query.vault.take_if(|_| bug("list.vault-after-limit"));
+    if bug("list.no-copies") {
+        found.retain(|each| store.memory.copies.iter().all(|(_, copy)| *copy != each.id));
     }
     found.retain(|each| query.vault.is_none_or(|vault| store.held(vault, each.id).is_some()));
     found.retain(|each| query.kind.as_ref().is_none_or(|kind| kind == each.kind));
     let (mut page, next) = query.page(store, found);
+    page.retain(|each| after_limit.is_none_or(|vault| store.held(vault, each.id).is_some()));
     page.retain(|each| !bug("page.account-after") || each.owner == call.account);
     Ok(Answer::page(page.into_iter().map(|each| show::prompt(store, each)).collect(), next))
 }
@@ -82,6 +87,10 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     apply(&fields, &mut prompt)?;
     match call.choices.bug {
         "create.type-image-by-default" if !fields.has("promptType") => prompt.kind = "image",
+        "create.images-of-others" => {
+            let old = store.prompts.iter().rev().filter(|old| old.owner == call.account);
+            prompt.images = old.flat_map(|old| old.images.clone()).collect();
+        }
         "create.type-ignored" => prompt.kind = "text",
         "create.platform-ignored" => prompt.platform = None,
         "create.title-from-text" => prompt.title = prompt.text.chars().take(120).collect(),
@@ -150,52 +159,25 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     }
     apply(&fields, &mut after)?;
     let set_kind = fields.has("promptType");
+    let no_model = set_kind && after.kind != "text" && !fields.has("modelId");
     match call.choices.bug {
-        "late.patch-unpins" => store
-            .memberships
-            .iter_mut()
-            .filter(|held| held.prompt == id)
-            .for_each(|held| held.pinned = None),
+        "late.patch-unpins" => store.unpin(|held| held.prompt == id),
         "late.patch-readds" => {
             let stamp = store.stamp();
-            store
-                .memberships
-                .iter_mut()
-                .filter(|held| held.prompt == id)
-                .for_each(|held| held.added = stamp);
+            let held = store.memberships.iter_mut().filter(|held| held.prompt == id);
+            held.for_each(|held| held.added = stamp);
         }
         "late.patch-touches-neighbours" => {
-            let vaults: Vec<_> = store
-                .memberships
-                .iter()
-                .filter(|held| held.prompt == id)
-                .map(|held| held.vault)
-                .collect();
-            let near: Vec<_> = store
-                .memberships
-                .iter()
-                .filter(|held| vaults.contains(&held.vault))
-                .map(|held| held.prompt)
-                .collect();
-            store
-                .prompts
-                .iter_mut()
-                .filter(|one| near.contains(&one.id))
-                .for_each(|one| one.updated += 5);
+            let vaults = store.holders(id).into_iter();
+            let near: Vec<_> = vaults.flat_map(|vault| store.held_by(vault)).collect();
+            store.change(|one| near.contains(&one.id), |one| one.updated += 5);
         }
-        "late.patch-same-type-asks-model"
-            if set_kind
-                && after.kind == before.kind
-                && after.kind != "text"
-                && !fields.has("modelId") =>
-        {
+        "late.patch-same-type-asks-model" if no_model && after.kind == before.kind => {
             return Err(bad("modelId", "missing"));
         }
         "late.patch-vault-drops-model" if fields.has("vaultId") => after.model = None,
         "late.patch-ratio-drops-model" if fields.has("aspectRatio") => after.model = None,
-        "late.patch-empty-vaults" if fields.has("promptType") => {
-            store.memberships.retain(|held| held.prompt != id)
-        }
+        "late.patch-empty-vaults" if set_kind => store.leave(|held| held.prompt == id),
         "late.patch-image-is-first" if fields.has("imageUrl") => after.title = "Image".to_owned(),
         "db.title-same-but-case" if before.title.to_lowercase() == after.title.to_lowercase() => {
             after.title.clone_from(&before.title);
@@ -231,40 +213,29 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
         }
         "patch.created-moves" => after.created = store.now() + 1000,
         "patch.title-moves-created" if fields.has("title") => after.created = store.now() + 1000,
-        "patch.model-asked-again" if set_kind && after.kind != "text" && !fields.has("modelId") => {
-            return Err(bad("modelId", "missing"));
-        }
+        "patch.model-asked-again" if no_model => return Err(bad("modelId", "missing")),
         "patch.model-not-asked" => after.model = after.model.or(Some("studio/a".to_owned())),
         "patch.model-not-asked-of-video" if after.kind == "video" => {
             after.model = after.model.or(Some("studio/b".to_owned()))
         }
-        "patch.title-asked" if !fields.has("title") => return Err(bad("title", "missing")),
-        "patch.nothing-400"
-            if [
-                "title",
-                "prompt",
-                "promptType",
-                "platform",
-                "modelId",
-                "aspectRatio",
-                "vaultId",
-                "imageUrl",
-                "referenceMediaUrls",
-            ]
-            .iter()
-            .all(|field| !fields.has(field)) =>
+        "patch.model-of-body-ignored"
+            if set_kind && after.kind != "text" && before.model.is_none() =>
         {
+            return Err(bad("modelId", "missing"));
+        }
+        "patch.unchanged-404" if same(&before, &after) && !fields.has("vaultId") => {
+            return Err(super::answer::not_found());
+        }
+        "patch.title-asked" if !fields.has("title") => return Err(bad("title", "missing")),
+        "patch.nothing-400" if FIELDS.split_whitespace().all(|field| !fields.has(field)) => {
             return Err(bad("body", "nothing"));
         }
-        "patch.all-prompts" => {
-            for prompt in store.prompts.iter_mut().filter(|prompt| prompt.owner == call.account) {
-                prompt.platform = after.platform.clone();
-            }
-        }
+        "patch.all-prompts" => store.change(
+            |one| one.owner == call.account,
+            |one| one.platform.clone_from(&after.platform),
+        ),
         "patch.same-title" => {
-            for prompt in store.prompts.iter_mut().filter(|prompt| prompt.title == before.title) {
-                prompt.title = after.title.clone();
-            }
+            store.change(|one| one.title == before.title, |one| one.title.clone_from(&after.title));
         }
         _ => {}
     }
@@ -277,7 +248,7 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     }
     call.after_all(Call::may_write)?;
     if bug("patch.vault-moves") && vault.is_some() {
-        store.memberships.retain(|held| held.prompt != id);
+        store.leave(|held| held.prompt == id);
     }
     let vault = vault.filter(|_| !bug("patch.vault-ignored"));
     let now = store.now();
@@ -306,8 +277,12 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
         _ => {}
     }
     *store.prompt(call.account, id)? = after;
+    let shown = answer(store, call, id)?;
     if let Some(vault) = vault.filter(|vault| store.held(*vault, id).is_none()) {
         store.enter(vault, id);
+    }
+    if bug("patch.answers-old-vaults") {
+        return Ok(Answer::ok(shown));
     }
     answer(store, call, id).map(Answer::ok)
 }
@@ -320,12 +295,9 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
     }
     if !store.went_meanwhile(call, id) {
         let images = store.prompt(call.account, id)?.images.clone();
-        let vaults: Vec<_> = store
-            .memberships
-            .iter()
-            .filter(|held| held.prompt == id)
-            .map(|held| held.vault)
-            .collect();
+        let vaults = store.holders(id);
+        let mut held = store.memberships.iter().filter(|held| held.prompt == id);
+        let pinned = held.any(|held| held.pinned.is_some());
         match call.choices.bug {
             "delete-prompt.not-done" => return Ok(Answer::deleted(call.choices, id)),
             "delete-prompt.kept-with-images" if !images.is_empty() => {
@@ -335,16 +307,12 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
                 let image = store.prompt(call.account, id)?.image.clone().unwrap_or_default();
                 store.files.retain(|file| !image.contains(&file.name));
             }
+            "delete-prompt.refused-pinned" if pinned => return Err(refused(409, "Pinned")),
             "delete-prompt.refused-in-vaults" if !vaults.is_empty() => {
                 return Err(refused(409, "In use"));
             }
             "delete-prompt.others-in-vault" => {
-                let here: Vec<_> = store
-                    .memberships
-                    .iter()
-                    .filter(|held| vaults.contains(&held.vault))
-                    .map(|held| held.prompt)
-                    .collect();
+                let here: Vec<_> = vaults.iter().flat_map(|vault| store.held_by(*vault)).collect();
                 store.prompts.retain(|prompt| !here.contains(&prompt.id) || prompt.id == id);
             }
             "delete-prompt.with-vault" => {
@@ -363,7 +331,7 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
             store.prompts.retain(|prompt| prompt.id != id);
         }
         if !call.choices.bug("delete-prompt.keeps-memberships") {
-            store.memberships.retain(|held| held.prompt != id);
+            store.leave(|held| held.prompt == id);
         }
         store.goes(call, id);
         if call.choices.files.images_go {
@@ -381,7 +349,7 @@ pub(super) fn save(store: &mut Store, call: &Call, id: i64) -> Outcome {
     store.target("tenant.save-foreign", call.account, vault)?;
     store.prompt(call.account, id)?;
     match call.choices.bug {
-        "save.moves" => store.memberships.retain(|held| held.prompt != id),
+        "save.moves" => store.leave(|held| held.prompt == id),
         "save.copies" => {
             let copy = Prompt { id: store.new_id(), ..store.prompt(call.account, id)?.clone() };
             let new = copy.id;
@@ -404,6 +372,9 @@ pub(super) fn save(store: &mut Store, call: &Call, id: i64) -> Outcome {
     }
     call.after_all(Call::may_arrange)?;
     match store.held(vault, id) {
+        Some(_) if call.choices.bug("save.again-500") => {
+            return Err(refused(500, "duplicate key value violates unique constraint"));
+        }
         Some(_) if call.choices.moves.adding_renews => {
             return Err(refused(call.choices.statuses.there_already, "Already there"));
         }

@@ -40,59 +40,20 @@ impl ListQuery {
         for (name, value) in pairs {
             match name.as_str() {
                 "limit" => {
-                    let digits = |text: &str| {
-                        text.chars().take_while(char::is_ascii_digit).collect::<String>()
-                    };
-                    let value = match call.choices.bug {
-                        "limit.beginning" => digits(&value),
-                        "limit.underscores" => value.replace('_', ""),
-                        "limit.float" => {
-                            value.parse::<f64>().map_or(value, |float| (float as i64).to_string())
-                        }
-                        "limit.capped" => value
-                            .parse::<i64>()
-                            .map_or(value, |limit| limit.clamp(1, 100).to_string()),
-                        "limit.capped-above" => {
-                            value.parse::<i64>().map_or(value, |limit| limit.min(100).to_string())
-                        }
-                        "limit.zero-is-default" if value == "0" => "20".to_owned(),
-                        "limit.negative-is-default" if value.starts_with('-') => "20".to_owned(),
-                        "limit.word-is-default" if value.parse::<i64>().is_err() => "20".to_owned(),
-                        "limit.32-bits" => {
-                            value.parse::<i64>().map_or(value, |limit| (limit as i32).to_string())
-                        }
-                        "limit.hundred-refused" if value == "100" => "101".to_owned(),
-                        "limit.one-refused" if value == "1" => "0".to_owned(),
-                        "limit.most-50" => value.parse::<i64>().map_or(value, |limit| {
-                            if limit > 50 { "0".to_owned() } else { limit.to_string() }
-                        }),
-                        "limit.unbounded" => value.parse::<i64>().map_or(value, |limit| {
-                            if limit > 100 { "100".to_owned() } else { limit.to_string() }
-                        }),
-                        _ => value,
-                    };
+                    let value = limit_of(call.choices.bug, value);
                     let limit = value.parse().ok().filter(|limit| (1..=100).contains(limit));
                     read.limit = Some(limit.ok_or_else(|| bad("limit", "1 to 100"))?);
                 }
-                "vaultId"
-                    if call.choices.bug("list.vault-word-ignored")
-                        && value.parse::<i64>().is_err() => {}
-                "vaultId"
-                    if call.choices.bug("list.vault-word-empty")
-                        && value.parse::<i64>().is_err() =>
-                {
-                    read.vault = Some(-1)
-                }
-                "vaultId" if call.choices.bug("list.vault-beginning") => {
-                    read.vault = value
-                        .chars()
-                        .take_while(char::is_ascii_digit)
-                        .collect::<String>()
-                        .parse()
-                        .ok();
-                }
                 "vaultId" => {
-                    let vault = value.parse().map_err(|_| bad("vaultId", "no integer"))?;
+                    let digits = value.chars().take_while(char::is_ascii_digit);
+                    let vault = match (call.choices.bug, value.parse()) {
+                        ("list.vault-word-ignored", Err(_)) => continue,
+                        ("list.vault-word-empty", Err(_)) => -1,
+                        ("list.vault-beginning", _) => {
+                            digits.collect::<String>().parse().unwrap_or(-1)
+                        }
+                        (_, vault) => vault.map_err(|_| bad("vaultId", "no integer"))?,
+                    };
                     read.vault = Some(vault);
                 }
                 "type" if super::prompts::KINDS.contains(&value.as_str()) => {
@@ -123,7 +84,10 @@ impl ListQuery {
     fn own_cursor(&self, choices: &Choices) -> Result<(), Refusal> {
         match &self.cursor {
             Some(cursor) if choices.lists.long_cursors && !choices.bug.starts_with("page.") => {
-                let foreign = || bad("cursor", "of another list");
+                let foreign = || match choices.bug {
+                    "cursor.garbage-500" => refused(500, "Incorrect padding"),
+                    _ => bad("cursor", "of another list"),
+                };
                 let (list, place) = cursor.rsplit_once('.').ok_or_else(foreign)?;
                 let number = place.parse::<u64>();
                 if list == self.list() && number.is_ok() { Ok(()) } else { Err(foreign()) }
@@ -163,12 +127,10 @@ impl ListQuery {
             found.sort_by_key(|each| place(store, each));
         }
         let bug = |name| store.choices.bug(name);
-        let by_default = if bug("limit.default-10") {
-            10
-        } else if bug("limit.default-50") {
-            50
-        } else {
-            20
+        let by_default = match store.choices.bug {
+            "limit.default-10" => 10,
+            "limit.default-50" => 50,
+            _ => 20,
         };
         let limit = match self.limit.filter(|_| !bug("limit.ignored")) {
             Some(limit) if bug("limit.one-more") => limit + 1,
@@ -216,6 +178,30 @@ impl ListQuery {
         let next = ((!rest.is_empty() || last_too || full) && !missing)
             .then(|| format!("{}.{end}", self.list()));
         (found, next)
+    }
+}
+
+/// A limit as servers with these bugs read it.
+fn limit_of(bug: &str, value: String) -> String {
+    let number = value.parse::<i64>();
+    let to = |change: fn(i64) -> i64| match number {
+        Ok(number) => change(number).to_string(),
+        Err(_) => value.clone(),
+    };
+    match bug {
+        "limit.beginning" => value.chars().take_while(char::is_ascii_digit).collect(),
+        "limit.underscores" => value.replace('_', ""),
+        "limit.float" => value.parse::<f64>().map_or(value, |float| (float as i64).to_string()),
+        "limit.capped" => to(|limit| limit.clamp(1, 100)),
+        "limit.capped-above" => to(|limit| limit.min(100)),
+        "limit.32-bits" => to(|limit| i64::from(limit as i32)),
+        "limit.most-50" => to(|limit| if limit > 50 { 0 } else { limit }),
+        "limit.zero-is-default" if value == "0" => "20".to_owned(),
+        "limit.negative-is-default" if value.starts_with('-') => "20".to_owned(),
+        "limit.word-is-default" if number.is_err() => "20".to_owned(),
+        "limit.hundred-refused" if value == "100" => "101".to_owned(),
+        "limit.one-refused" if value == "1" => "0".to_owned(),
+        _ => value,
     }
 }
 

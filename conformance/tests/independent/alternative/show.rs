@@ -52,6 +52,11 @@ pub(super) fn prompt(store: &Store, prompt: &Prompt) -> Value {
     if choices.bug("db.vault-null") && store.memory.copies.contains(&(prompt.id, 0)) {
         value["vaultIds"] = json!([null]);
     }
+    let shifted = store.memory.removed.iter().any(|old| old.prompt == prompt.id);
+    if choices.bug("unset.vault-ids-object") && shifted && value["vaultIds"] != json!([]) {
+        let left = value["vaultIds"].as_array().cloned().unwrap_or_default();
+        value["vaultIds"] = left.into_iter().zip(1..).map(|(id, n)| (n.to_string(), id)).collect();
+    }
     slips::prompt(choices, prompt, &mut value);
     value
 }

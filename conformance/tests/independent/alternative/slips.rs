@@ -286,6 +286,7 @@ pub(super) fn refusal(choices: &Choices, status: &mut u16, body: &mut Value) {
         ("error.fastapi-404", 404) => *body = json!({ "detail": "Not Found" }),
         ("error.problem", _) => *body = json!({ "type": "about:blank", "title": "Bad Request", "status": *status }),
         ("error.spring", 404) => *body = json!({ "timestamp": 1, "status": 404, "error": "Not Found", "path": "/" }),
+        ("error.validation-302", 400) => *status = 302,
         ("error.validation-422", 400) => *status = 422,
         ("error.validation-500", 400) => *status = 500,
         ("error.validation-200", 400) => *status = 200,

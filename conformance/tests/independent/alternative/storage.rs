@@ -33,12 +33,9 @@ pub(super) async fn respond(shared: &Shared, request: Request<Incoming>) -> io::
         let address = request.uri().to_string();
         if shared.choices.bug("put.address-shows") && request.method() == Method::GET {
             let store = shared.lock();
-            let bytes = store
-                .files
-                .iter()
-                .find(|file| file.name == name)
-                .and_then(|file| file.bytes.clone());
-            return Ok(Raw { status: 200, headers: Vec::new(), body: bytes.unwrap_or_default() });
+            let file = store.files.iter().find(|file| file.name == name);
+            let body = file.and_then(|file| file.bytes.clone()).unwrap_or_default();
+            return Ok(Raw { status: 200, headers: Vec::new(), body });
         }
         return put(shared, request, &name, &address).await;
     }
@@ -115,25 +112,23 @@ async fn put(
         "put.first-bytes" => file.shown = first,
         _ => {}
     }
-    let near = |more: usize, bug_name: &str| bug == bug_name && body.len().abs_diff(size) == more;
+    let more = body.len() > size;
+    let other_size = match bug {
+        "put.any-size" => true,
+        "put.larger" => more,
+        "put.smaller" => !more,
+        "put.one-more" => body.len() == size + 1,
+        "put.one-less" => body.len() + 1 == size,
+        _ => false,
+    };
     let status = match () {
         () if file.bytes.is_some() && bug != "put.twice" => statuses.used,
         () if body.len() > size && bug == "put.larger-cut" => {
             (file.bytes, file.live) = (Some(body.slice(..size)), live);
             return Ok(Raw { status: 200, headers: Vec::new(), body: Bytes::new() });
         }
-        () if body.len() > size
-            && !matches!(bug, "put.larger" | "put.any-size")
-            && !near(1, "put.one-more") =>
-        {
-            statuses.size
-        }
-        () if body.len() < size
-            && !matches!(bug, "put.smaller" | "put.any-size")
-            && !near(1, "put.one-less") =>
-        {
-            statuses.size
-        }
+        () if body.len() != size && !other_size => statuses.size,
+        () if body.len() > 1 << 20 && bug == "put.one-megabyte" => 413,
         () if looks_inside && !is_picture(file.content_type, &body) => statuses.content_type,
         () => {
             let kept = match bug {
@@ -149,11 +144,7 @@ async fn put(
                 "put.204" => 204,
                 _ => 200,
             };
-            let body = if bug == "put.says-ok" {
-                Bytes::from_static(b"{\"ok\":true}")
-            } else {
-                Bytes::new()
-            };
+            let body = if bug == "put.says-ok" { "{\"ok\":true}" } else { "" }.into();
             return Ok(Raw { status, headers: Vec::new(), body });
         }
     };
@@ -173,18 +164,15 @@ fn allowed<'a>(
     let file = store.files.iter().find(|file| file.name == name).ok_or(statuses.token)?;
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let sent = text(AUTHORIZATION);
+    let bearer = |file: &File| format!("Bearer {}", file.token);
     let authorized = match store.choices.bug {
         "put.token-not-asked" => true,
         "put.any-token" => sent.starts_with("Bearer "),
-        "put.token-beginning" => {
-            format!("Bearer {}", file.token).starts_with(sent) && sent.len() > 12
-        }
+        "put.token-beginning" => bearer(file).starts_with(sent) && sent.len() > 12,
         "put.scheme-not-asked" => sent.ends_with(&*file.token),
-        "put.token-of-any-slot" => {
-            store.files.iter().any(|file| sent == format!("Bearer {}", file.token))
-        }
-        "put.longer-token" => sent.starts_with(&format!("Bearer {}", file.token)),
-        _ => sent == format!("Bearer {}", file.token),
+        "put.token-of-any-slot" => store.files.iter().any(|file| sent == bearer(file)),
+        "put.longer-token" => sent.starts_with(&bearer(file)),
+        _ => sent == bearer(file),
     };
     let is_used = file.bytes.is_some() && !store.choices.bug("put.twice");
     match () {

@@ -265,9 +265,7 @@ impl Store {
             None if self.choices.bug("soft.vault-target") && self.memory.had_vault(owner, id) => {
                 Ok(())
             }
-            None if self.choices.bug("target.absent-500") => {
-                Err(refused(500, "foreign key violation"))
-            }
+            None if self.choices.bug("target.absent-500") => Err(refused(500, "foreign key")),
             None => Err(refused(statuses.absent, "No such vault")),
             Some(_) if self.choices.bug("owner.of-targets-not-asked") => Ok(()),
             Some(vault) if vault.owner != owner => Err(refused(statuses.foreign, "Not your vault")),
@@ -287,20 +285,53 @@ impl Store {
     pub(super) fn enter(&mut self, vault: i64, prompt: i64) -> i64 {
         let repeats = self.choices.moves.repeats;
         match self.choices.bug {
-            "enter.leaves-others" => self.memberships.retain(|old| old.prompt != prompt),
-            "enter.empties-vault" => self.memberships.retain(|old| old.vault != vault),
-            "enter.at-most-two"
-                if self.memberships.iter().filter(|old| old.prompt == prompt).count() > 1 =>
-            {
-                self.memberships.retain(|old| old.prompt != prompt);
+            "enter.leaves-others" => self.leave(|old| old.prompt == prompt),
+            "enter.empties-vault" => self.leave(|old| old.vault == vault),
+            "enter.at-most-two" if self.holders(prompt).len() > 1 => {
+                self.leave(|old| old.prompt == prompt);
             }
             _ => {}
         }
         self.memberships.retain(|old| repeats || (old.vault, old.prompt) != (vault, prompt));
+        let is_old = |old: &Membership| (old.vault, old.prompt) == (vault, prompt);
+        if self.choices.bug("soft.member-restored")
+            && let Some(old) = self.memory.removed.iter().position(is_old)
+        {
+            self.memberships.push(self.memory.removed.remove(old));
+            return self.memberships.last().map_or(0, |held| held.id);
+        }
         let (id, added) = (self.new_id(), self.stamp());
         self.memberships.push(Membership { id, vault, prompt, added, pinned: None });
         self.touch(vault, prompt);
         id
+    }
+
+    /// The prompts in a vault.
+    pub(super) fn held_by(&self, vault: i64) -> Vec<i64> {
+        let held = self.memberships.iter().filter(|held| held.vault == vault);
+        held.map(|held| held.prompt).collect()
+    }
+
+    /// The vaults of a prompt.
+    pub(super) fn holders(&self, prompt: i64) -> Vec<i64> {
+        let held = self.memberships.iter().filter(|held| held.prompt == prompt);
+        held.map(|held| held.vault).collect()
+    }
+
+    /// Takes out all memberships like this.
+    pub(super) fn leave(&mut self, like: impl Fn(&Membership) -> bool) {
+        self.memberships.retain(|held| !like(held));
+    }
+
+    /// Unpins all memberships like this.
+    pub(super) fn unpin(&mut self, like: impl Fn(&Membership) -> bool) {
+        let held = self.memberships.iter_mut().filter(|held| like(held));
+        held.for_each(|held| held.pinned = None);
+    }
+
+    /// Changes all prompts like this.
+    pub(super) fn change(&mut self, like: impl Fn(&Prompt) -> bool, change: impl Fn(&mut Prompt)) {
+        self.prompts.iter_mut().filter(|prompt| like(prompt)).for_each(change);
     }
 
     /// The membership of a prompt in a vault.

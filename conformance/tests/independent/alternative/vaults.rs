@@ -24,22 +24,19 @@ pub(super) fn list(store: &Store, call: &Call) -> Outcome {
         "vaults.last-updated-first" => own.sort_by_key(|vault| std::cmp::Reverse(vault.updated)),
         "vaults.no-system" => own.retain(|vault| !vault.is_system),
         "vaults.no-private" => own.retain(|vault| vault.visibility != "private"),
-        "vaults.no-empty" => {
-            own.retain(|vault| store.memberships.iter().any(|held| held.vault == vault.id))
+        "vaults.no-forks" => {
+            own.retain(|vault| store.memory.copies.iter().all(|copy| copy.1 != vault.id))
         }
-        "vaults.public-of-others" => own.extend(
-            store
-                .vaults
-                .iter()
-                .filter(|vault| vault.owner != call.account && vault.visibility == "public"),
-        ),
+        "vaults.no-empty" => own.retain(|vault| !store.held_by(vault.id).is_empty()),
+        "vaults.public-of-others" => {
+            let public = store.vaults.iter().filter(|vault| vault.visibility == "public");
+            own.extend(public.filter(|vault| vault.owner != call.account));
+        }
         "vaults.of-all" => own = store.vaults.iter().collect(),
         "vaults.twenty" => own.truncate(20),
         "vaults.row-per-prompt" => {
-            let rows = |vault: &&super::store::Vault| {
-                store.memberships.iter().filter(|held| held.vault == vault.id).count().max(1)
-            };
-            own = own.iter().flat_map(|vault| vec![*vault; rows(vault)]).collect();
+            let rows = own.iter().flat_map(|it| vec![*it; store.held_by(it.id).len().max(1)]);
+            own = rows.collect();
         }
         _ => {}
     }
@@ -95,17 +92,14 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
 pub(super) fn read(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let vault = answer(store, call.account, id)?;
     call.may_read()?;
-    match call.choices.bug {
-        "read-vault.private-404" if vault["visibility"] == "private" => {
-            return Err(super::answer::not_found());
-        }
-        "read-vault.unlisted-404" if vault["visibility"] == "unlisted" => {
-            return Err(super::answer::not_found());
-        }
-        "read-vault.system-404" if vault["isSystem"] == true => {
-            return Err(super::answer::not_found());
-        }
-        _ => {}
+    let is_hidden = match call.choices.bug {
+        "read-vault.private-404" => vault["visibility"] == "private",
+        "read-vault.unlisted-404" => vault["visibility"] == "unlisted",
+        "read-vault.system-404" => vault["isSystem"] == true,
+        _ => false,
+    };
+    if is_hidden {
+        return Err(super::answer::not_found());
     }
     Ok(Answer::ok(vault))
 }
@@ -122,6 +116,14 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let name = fields.text("name", 50)?.unwrap_or_else(|| old_name.clone());
     let description = fields.nullable_text("description", 200)?;
     let visibility = fields.choice("visibility", VISIBILITIES)?;
+    let unchanged = name == old_name && fields.has("name");
+    match call.choices.bug {
+        "patch-vault.own-name-409" if unchanged => return Err(refused(409, "Name taken")),
+        "patch-vault.unchanged-404" if unchanged && !fields.has("description") => {
+            return Err(super::answer::not_found());
+        }
+        _ => {}
+    }
     if name != old_name && is_taken(store, call.account, &name) {
         return Err(refused(call.choices.statuses.name_taken, "Name taken"));
     }
@@ -131,17 +133,10 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     match call.choices.bug {
         "late.patch-vault-all" if visibility.is_some() => {
             let to = visibility.unwrap_or("private");
-            store
-                .vaults
-                .iter_mut()
-                .filter(|one| one.owner == call.account && !one.is_system)
-                .for_each(|one| one.visibility = to);
+            let own = store.vaults.iter_mut().filter(|one| one.owner == call.account);
+            own.filter(|one| !one.is_system).for_each(|one| one.visibility = to);
         }
-        "late.patch-vault-unpins" => store
-            .memberships
-            .iter_mut()
-            .filter(|held| held.vault == id)
-            .for_each(|held| held.pinned = None),
+        "late.patch-vault-unpins" => store.unpin(|held| held.vault == id),
         "patch-vault.drops-description" if !fields.has("description") => vault.description = None,
         "patch-vault.drops-visibility" if !fields.has("visibility") => vault.visibility = "private",
         "patch-vault.name-drops-description" if fields.has("name") => vault.description = None,
@@ -186,7 +181,7 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
         "patch-vault.created-moves" => vault.created = now + 1000,
         "patch-vault.name-asked" if !fields.has("name") => return Err(bad("name", "missing")),
         "patch-vault.publishes" if fields.has("description") => vault.visibility = "public",
-        "patch-vault.empties" => store.memberships.retain(|held| held.vault != id),
+        "patch-vault.empties" => store.leave(|held| held.vault == id),
         _ => {}
     }
     let vault = store.vault(call.account, id)?;
@@ -214,19 +209,10 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
         if store.vault(call.account, id)?.is_general {
             return Err(refused(call.choices.statuses.system, "Needed"));
         }
-        let held: Vec<_> = store
-            .memberships
-            .iter()
-            .filter(|held| held.vault == id)
-            .map(|held| held.prompt)
-            .collect();
+        let held = store.held_by(id);
         match call.choices.bug {
             "late.delete-vault-drops-platforms" => {
-                store
-                    .prompts
-                    .iter_mut()
-                    .filter(|one| held.contains(&one.id))
-                    .for_each(|one| one.platform = None);
+                store.change(|one| held.contains(&one.id), |one| one.platform = None);
             }
             "late.delete-vault-all-of-name" => {
                 let name = store.vault(call.account, id)?.name.chars().take(5).collect::<String>();
@@ -239,23 +225,18 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
             }
             "delete-vault.with-prompts" => {
                 store.prompts.retain(|prompt| !held.contains(&prompt.id));
-                store.memberships.retain(|one| !held.contains(&one.prompt));
+                store.leave(|one| held.contains(&one.prompt));
             }
             "delete-vault.orphans-only" => {
-                let elsewhere = |id: i64, prompt: i64| {
-                    store.memberships.iter().any(|one| one.vault != id && one.prompt == prompt)
-                };
-                let gone: Vec<_> =
-                    held.iter().filter(|prompt| !elsewhere(id, **prompt)).copied().collect();
+                let alone = |prompt: &i64| store.holders(*prompt).len() == 1;
+                let gone: Vec<_> = held.iter().copied().filter(alone).collect();
                 store.prompts.retain(|prompt| !gone.contains(&prompt.id));
             }
             "delete-vault.refused-if-full" if !held.is_empty() => {
                 return Err(refused(409, "Not empty"));
             }
             "delete-vault.not-done" => return Ok(Answer::deleted(call.choices, id)),
-            "delete-vault.all-memberships" => {
-                store.memberships.retain(|one| !held.contains(&one.prompt))
-            }
+            "delete-vault.all-memberships" => store.leave(|one| held.contains(&one.prompt)),
             "delete-vault.hidden-only" => {
                 store.vault(call.account, id)?.visibility = "private";
                 return Ok(Answer::deleted(call.choices, id));
@@ -264,7 +245,7 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
         }
         store.vaults.retain(|vault| vault.id != id);
         if !call.choices.bug("delete-vault.keeps-memberships") {
-            store.memberships.retain(|held| held.vault != id);
+            store.leave(|held| held.vault == id);
         }
         store.goes(call, id);
     }

@@ -47,7 +47,7 @@ fn count(case: Node<'_, '_>, sums: &mut [usize; 4]) {
     assert!(!case.attribute("classname").unwrap().is_empty());
     case.attribute("time").unwrap().parse::<f64>().unwrap();
     sums[0] += 1;
-    let order = ["properties", "skipped", "error", "failure", "system-out"];
+    let order = ["skipped", "error", "failure", "system-out"];
     let mut last = 0;
     for child in elements(case) {
         let name = child.tag_name().name();

@@ -23,8 +23,6 @@ pub(crate) const ALL: &[Scenario] = &[
         "Ids are positive and ascend across accounts, also after a deletion" },
     scenario! { "envelope.text.kept" ["S-66"] kept,
         "Text is stored as it was sent: nothing is trimmed or normalised" },
-    scenario! { "envelope.text.half-surrogate" ["S-66"] half_surrogate,
-        "Half a surrogate pair makes a body invalid JSON" },
     scenario! { "envelope.text.empty" ["S-66"] empty,
         "Where only a maximum is stated any text is accepted, the empty one too" },
 ];
@@ -173,16 +171,6 @@ fn stored(reply: &ApiResponse, fields: &Value) -> Result {
     fields.try_for_each(|(field, value)| {
         reply.success()?.equals(&format!("/data/{field}"), value.clone()).map(drop)
     })
-}
-
-async fn half_surrogate(case: Case) -> Result {
-    let prompt = case.prompt().await?;
-    for escape in [r"\ud83d", r"\ude00", r"\ude00\ud83d", r"\ud83dx"] {
-        let call = case.wire().call(Method::PATCH, &prompt.path());
-        let call = call.body("application/json", format!(r#"{{"title":"{escape}"}}"#));
-        check::with_context(escape, call.send().await?.status(400)?.at("/details/body"))?;
-    }
-    Ok(())
 }
 
 async fn empty(case: Case) -> Result {

@@ -17,7 +17,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "Every error is JSON with data, error and details only; details are empty unless 400" },
     scenario! { reads "errors.details.query" ["S-60"] query,
         "A 400 maps every failing query parameter to one message, all at once" },
-    scenario! { "errors.method.not-allowed" ["S-61"] not_allowed,
+    scenario! { "errors.method.not-allowed" ["S-61", "HT-18"] not_allowed,
         "Another method than those of a path is 405 with Allow; OPTIONS is 204, HEAD is as GET" },
     scenario! { "errors.path.unknown" ["S-54", "S-61"] unknown,
         "A path that is not exactly one of the API is 404 with the error body, key or no key" },
@@ -32,8 +32,8 @@ pub(crate) const ALL: &[Scenario] = &[
         "Faults are reported in this order: content type, body, id in the path, id in the body" },
     scenario! { "errors.body.content-type" ["S-67"] content_type,
         "A body not announced as application/json, in any case of letters, is 415" },
-    scenario! { "errors.body.no-json" ["S-67"] no_json,
-        "An empty body, invalid JSON or UTF-8, and JSON that is no object are 400 naming body" },
+    scenario! { "errors.body.no-json" ["S-66", "S-67"] no_json,
+        "An empty body, invalid JSON or UTF-8, half a surrogate pair, and no object are 400 naming body" },
     scenario! { "errors.body.repeated-key" ["S-75"] repeated_key,
         "Of a key that stands twice in a body the last one counts" },
     scenario! { "errors.body.unasked" ["S-67"] unasked,
@@ -246,9 +246,12 @@ async fn content_type(case: Case) -> Result {
 async fn no_json(case: Case) -> Result {
     const BODIES: &[u8] = b"~   ~{~}~[]~null~\"text\"~5~{\"title\":\"t\"~{\"title\":}~{'title':'t'}~\
         {title:\"t\"}~{\"title\":\"t\",}~{\"title\":\"t\"} x~{\"title\":\"t\"}{}~{\"title\":\"\xff\"}~\
-        {\"title\":\"\xc3\x28\"}~{\"title\":\"\xed\xa0\x80\"}";
-    let (deep, deep_object) = ("[".repeat(100_000), r#"{"a":"#.repeat(100_000));
-    let deep = [deep.as_bytes(), deep_object.as_bytes()];
+        {\"title\":\"\xc3\x28\"}~{\"title\":\"\xed\xa0\x80\"}~\
+        /* a */{\"title\":\"t\"}~{\"title\":\"t\"}// a~{\"title\":\"t\",\"a\":NaN}~\xef\xbb\xbf{\"title\":\"t\"}~\
+        {\"title\":\"t\",\"a\":\"\t\"}~{\"title\":\"t\",\"a\":01}~{\"title\":\"t\"}\x0c~{\"title\":\"t\"}\0~\
+        {\"title\":\"\\ud83d\"}~{\"title\":\"\\ude00\\ud83d\"}~{\"title\":\"\\ud83dx\"}";
+    let deep = ["[", r#"{"a":"#, r#"{"odd":["#].map(|start| start.repeat(100_000));
+    let deep = deep.each_ref().map(String::as_bytes);
     let bodies: Vec<_> = BODIES.split(|byte| *byte == b'~').chain(deep).collect();
     each_body(&case, &with_body(&case).await?, &bodies, |_, reply| {
         reply.status(400)?.string("/details/body").map(drop)

@@ -1,7 +1,6 @@
 //! What the scenarios of this folder share: requests that no HTTP client would send, byte by byte,
-//! and what must become of each of them. What HTTP leaves to the server is open here too. What no
-//! server may do is carry out a request it should refuse, answer twice, answer with a server error,
-//! or stop serving others.
+//! and what must become of each of them. None may be carried out that should be refused, answered
+//! twice or with a server error, or keep others from being served.
 
 use std::fmt::Display;
 
@@ -19,8 +18,6 @@ pub(crate) enum Expect {
     Refused,
     /// It breaks off, and nothing is created.
     Ignored,
-    /// Carried out or refused, without a server error.
-    Answered,
     Status(u16),
     /// Refused by a response that passes this check.
     RefusedBy(fn(&ApiResponse) -> Result),
@@ -82,7 +79,11 @@ impl Fixture {
     }
 
     pub(crate) fn get(&self) -> RawRequest {
-        RawRequest::new(&self.case, &Method::GET, &format!("/vaults/{}", self.vault))
+        self.request(&Method::GET, &format!("/vaults/{}", self.vault))
+    }
+
+    pub(crate) fn request(&self, method: &Method, path: &str) -> RawRequest {
+        RawRequest::new(&self.case, method, path)
     }
 
     /// How many prompts were created, asked on a connection that has seen nothing odd.
@@ -104,9 +105,8 @@ impl Fixture {
         let mut socket = self.send(bytes).await?;
         match expect {
             Expect::Ignored => {}
-            Expect::Answered => return answered(socket.next().await?).map(drop),
             Expect::Status(status) => return socket.response().await?.status(status).map(drop),
-            Expect::Refused => refused(socket.next().await?).map(drop)?,
+            Expect::Refused => refused(socket.next().await?)?,
             Expect::RefusedBy(check) => check(&socket.response().await?)?,
         }
         nothing_follows(socket).await?;
@@ -114,57 +114,21 @@ impl Fixture {
     }
 }
 
-/// Runs an attempt again while the target is busy: a socket repeats nothing by itself (S-62).
-pub(crate) async fn unless_busy<F>(case: Case, attempt: impl Fn(Fixture) -> F) -> Result
-where
-    F: Future<Output = Result>,
-{
-    for pause in [100, 400, 1600] {
-        match attempt(Fixture::new(&case).await?).await {
-            Err(Failure { exchange: Some(exchange), .. }) if exchange.status() == Some(429) => {
-                tokio::time::sleep(Duration::from_millis(pause)).await;
-            }
-            ended => return ended,
-        }
-    }
-    attempt(Fixture::new(&case).await?).await
-}
-
 /// Refused, by a response that says so or without one.
-pub(crate) fn refused(received: Received) -> Result<Received> {
-    if let Received::Response(reply) = &received {
-        let status = reply.status_code();
-        let expected = "a status of 400 to 499 or the end of the connection";
-        reply.ensure(is_refusal(status), expected, format!("status {status}"))?;
+fn refused(received: Received) -> Result {
+    match received {
+        Received::Response(reply) => reply.status_in(400..=499).map(drop),
+        Received::Closed => Ok(()),
     }
-    Ok(received)
-}
-
-/// 4xx, and the two of the 5xx that say the request asks for what the server does not speak.
-pub(crate) fn is_refusal(status: u16) -> bool {
-    matches!(status, 400..=499 | 501 | 505)
-}
-
-pub(crate) fn answered(received: Received) -> Result<Received> {
-    if succeeded(&received) { Ok(received) } else { refused(received) }
-}
-
-pub(crate) fn succeeded(received: &Received) -> bool {
-    matches!(received, Received::Response(reply) if reply.is_success())
 }
 
 /// Nothing more is carried out on this connection.
 pub(crate) async fn nothing_follows(mut socket: Socket) -> Result {
     socket.finish().await;
-    while let Received::Response(reply) = socket.next().await? {
-        refused(Received::Response(reply))?;
+    loop {
+        match socket.next().await? {
+            Received::Closed => return Ok(()),
+            response => refused(response)?,
+        }
     }
-    Ok(())
-}
-
-/// A response that must be there, carried out or refused.
-pub(crate) async fn answer(socket: &mut Socket) -> Result<ApiResponse> {
-    let reply = socket.response().await?;
-    answered(Received::Response(reply.clone()))?;
-    Ok(reply)
 }
