@@ -62,7 +62,7 @@ pub(crate) async fn export(app: &App, folder: &Path, vault: Option<&str>, delete
     }
     let (total, deleted) = (bar.position(), files.len());
     let counts = json!({ "prompts": total, "written": written, "deleted": deleted });
-    app.item(&counts, &format!("{total} prompts: {written} files written, {deleted} deleted\n"))
+    app.item(&counts, format!("{total} prompts: {written} files written, {deleted} deleted"))
 }
 
 /// The files of an earlier export, by the id at the end of their names.

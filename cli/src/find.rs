@@ -1,5 +1,7 @@
 //! Finds prompts and vaults by what people call them.
 
+use std::future::ready;
+
 use deunicode::deunicode_char;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt as _, TryStreamExt as _};
@@ -32,7 +34,7 @@ pub(crate) async fn vault_id(client: &Client, name: Option<&str>) -> Result<Opti
 pub(crate) async fn prompt(client: &Client, name: &str) -> Result<Prompt> {
     let mut found: Vec<_> = match name.parse() {
         Ok(id) => client.prompts().get_opt(PromptId::new(id)).await?.into_iter().collect(),
-        Err(_) => search(client.prompts().list(), name).try_collect().await?,
+        Err(_) => search(client.prompts().list(), name).await?.try_collect().await?,
     };
     if name.parse::<i64>().is_err() {
         let (name, title) = (fold(name), |prompt: &Prompt| fold(&prompt.title));
@@ -53,41 +55,29 @@ fn one<T>(mut found: Vec<T>, id: fn(&T) -> i64, what: &str, hint: &str) -> Resul
     }
 }
 
-type Found<T> = std::result::Result<T, Error>;
+type Found = std::result::Result<Prompt, Error>;
 
 /// The prompts of the list that have all of these words.
 ///
 /// The server is asked to search. One that does not know the parameter refuses it, or returns
 /// every prompt; then this program searches.
-pub(crate) fn search(list: ListPrompts, words: &str) -> BoxStream<'static, Found<Prompt>> {
-    let asked = Some(words).filter(|words| !words.trim().is_empty());
-    let (items, words) = (list.clone().set_search(asked).items(), fold(words).replace('"', " "));
-    // Last whether the server searches; `None` until a prompt makes it doubtful.
-    stream::try_unfold(
-        (list, items, words, None),
-        |(list, mut items, words, mut trusts)| async move {
-            loop {
-                let is_first = items.cursor().is_none() && trusts.is_none();
-                match items.try_next().await {
-                    Err(error) if error.is_invalid() && is_first => {
-                        (items, trusts) = (list.clone().items(), Some(false));
-                    }
-                    Ok(Some(prompt)) if trusts != Some(true) && !has_all(&prompt, &words) => {
-                        if trusts.is_none() {
-                            // The server may know better what matches. No prompt has this word.
-                            let probe = list.clone().search("qzxvjwkqzxvjwk").page_size(1).page();
-                            trusts = Some(probe.await.is_ok_and(|page| page.items.is_empty()));
-                        }
-                        if trusts == Some(true) {
-                            return Ok(Some((prompt, (list, items, words, trusts))));
-                        }
-                    }
-                    found => return Ok(found?.map(|it| (it, (list, items, words, trusts)))),
-                }
-            }
-        },
-    )
-    .boxed()
+pub(crate) async fn search(list: ListPrompts, words: &str) -> Result<BoxStream<'static, Found>> {
+    let asked = list.clone().set_search(Some(words).filter(|words| !words.trim().is_empty()));
+    let words = fold(words).replace('"', " ");
+    let (first, filters) = match asked.clone().page().await {
+        Err(error) if error.is_invalid() => (list.clone().page().await?, true),
+        page => {
+            let page = page?;
+            // The server may know better what matches. No prompt has this word.
+            let probe = list.clone().search("qzxvjwkqzxvjwk").page_size(1);
+            let is_doubtful = !page.items.iter().all(|prompt| has_all(prompt, &words));
+            (page, is_doubtful && !probe.page().await.is_ok_and(|page| page.items.is_empty()))
+        }
+    };
+    let list = if filters { list } else { asked };
+    let rest = first.next_cursor.map(|cursor| list.cursor(cursor).items());
+    let found = stream::iter(first.items.into_iter().map(Ok)).chain(stream::iter(rest).flatten());
+    Ok(found.try_filter(move |it| ready(!filters || has_all(it, &words))).boxed())
 }
 
 fn has_all(prompt: &Prompt, words: &str) -> bool {

@@ -15,7 +15,6 @@ use serde_json::json;
 
 use crate::config::state_folder;
 use crate::document::Document;
-use crate::edit;
 use crate::export::ORIGIN;
 use crate::failure::{FAILED, Failure, Result};
 use crate::media::digest;
@@ -106,10 +105,10 @@ async fn store(
     let (journal, vaults, bar) = (&journal, &vaults, &bar);
     let storing = stream::iter(documents).map(|(document, old)| async move {
         let stored = match old {
-            Some(old) => edit::store(client, old, document.clone()).await.map(drop),
+            Some(old) => document.clone().update(client, old).await,
             None => {
                 let vaults = document.vaults.iter().filter_map(|name| vaults.get(name).copied());
-                create(client, journal, document, vaults.collect(), arguments.model.clone()).await
+                document.create(client, &vaults.collect::<Vec<_>>(), Some(journal)).await
             }
         };
         bar.inc(1);
@@ -134,34 +133,6 @@ struct Line {
     event: String,
 }
 
-async fn create(
-    client: &Client,
-    journal: &Journal,
-    document: &Document,
-    vaults: Vec<VaultId>,
-    model: Option<String>,
-) -> Result {
-    let create = client.prompts().create(&document.title, &document.text);
-    let create = create.set_prompt_type(Some(document.prompt_type()));
-    let model = model.filter(|_| document.prompt_type() != PromptType::Text);
-    let create = create.set_platform(document.platform.as_deref()).set_model_id(model);
-    let create = create.set_vault(vaults.first().copied());
-    let id = journal.run(key(document), create).await?.id;
-    if vaults.len() > 1 {
-        let now = client.prompts().get(id).await?.vault_ids;
-        for vault in vaults.into_iter().filter(|vault| !now.contains(vault)) {
-            client.prompts().save(id, vault).await?;
-        }
-    }
-    Ok(())
-}
-
-/// The name of the step that stores this document.
-fn key(document: &Document) -> String {
-    let Document { title, text, platform, vaults, .. } = document;
-    digest(&format!("{title}\n{text}\n{platform:?}\n{}\n{vaults:?}", document.prompt_type()))
-}
-
 /// Decides what to do with each document.
 async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
     let sources = read::sources(&arguments.path)?;
@@ -174,19 +145,22 @@ async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
     for (place, document) in sources {
         let checked = document.and_then(|mut document| {
             document.vaults = arguments.vault.clone().map_or(document.vaults, |vault| vec![vault]);
+            if document.prompt_type() != PromptType::Text && document.model.is_none() {
+                document.model.clone_from(&arguments.model);
+            }
             let old = document.id.and_then(|id| known.get(&id));
-            check(&document, old, arguments.model.is_some())?;
+            check(&document, old)?;
             Ok((document, old.cloned()))
         });
         match checked {
             Err(problem) => plan.left_out.push(format!("{place}: {problem}")),
             Ok((document, Some(old))) if document.is_same(&old) => plan.unchanged += 1,
             Ok(change @ (_, Some(_))) => plan.documents.push(change),
-            Ok((new, _)) if !seen.insert(key(&new)) => {
+            Ok((new, _)) if !seen.insert(new.key()) => {
                 plan.left_out.push(format!("{place}: the same as one before it"));
             }
             // In several vaults, it may not yet be in all of them.
-            Ok((new, _)) if new.vaults.len() < 2 && done.contains(&key(&new)) => {
+            Ok((new, _)) if new.vaults.len() < 2 && done.contains(&new.key()) => {
                 plan.unchanged += 1;
             }
             Ok(new) => plan.documents.push(new),
@@ -206,7 +180,7 @@ async fn known(client: &Client, folder: &Path) -> Result<HashMap<PromptId, Promp
 }
 
 /// Whether a document can be stored.
-fn check(document: &Document, old: Option<&Prompt>, has_model: bool) -> Result {
+fn check(document: &Document, old: Option<&Prompt>) -> Result {
     let no = |text: String| Err(Failure::new(FAILED, text));
     for (what, text, allowed) in [
         ("text", &document.text, limits::PROMPT_TEXT_CHARS),
@@ -220,7 +194,7 @@ fn check(document: &Document, old: Option<&Prompt>, has_model: bool) -> Result {
     let (kind, time) = (document.prompt_type(), document.updated_at);
     match old {
         _ if !PromptType::KNOWN.contains(&kind) => no(format!("there is no type \"{kind}\"")),
-        None if kind != PromptType::Text && !has_model => {
+        None if kind != PromptType::Text && document.model.is_none() => {
             no("image and video prompts need --model".into())
         }
         Some(old) if time.is_some_and(|time| time != old.updated_at) && !document.is_same(old) => {

@@ -123,6 +123,7 @@ fn document(object: &Map<String, Value>, key: &str) -> Result<Document> {
     Ok(Document {
         title: title.unwrap_or_else(first_line),
         prompt_type: text(&["type", "promptType"]).as_deref().map(PromptType::from),
+        model: text(&["model", "modelId"]),
         platform: text(&["platform"]),
         vaults: text(&["vault", "vaults"]).into_iter().collect(),
         text: content,

@@ -99,9 +99,9 @@ impl Library {
             let defaults = variables.into_iter().filter_map(|it| it.default);
             return Ok(defaults.filter(|it| find::fold(it).starts_with(&typed)).collect());
         }
-        let found = find::search(self.client.prompts().list(), &argument.value).take(COMPLETED);
+        let found = find::search(self.client.prompts().list(), &argument.value).await?;
         let is_meant = |title: &String| ready(find::fold(title).contains(&typed));
-        let titles = found.map_ok(|prompt| prompt.title).try_filter(is_meant);
+        let titles = found.take(COMPLETED).map_ok(|prompt| prompt.title).try_filter(is_meant);
         let mut titles: Vec<_> = titles.take(CompletionInfo::MAX_VALUES + 1).try_collect().await?;
         titles.dedup();
         Ok(titles)
