@@ -61,7 +61,7 @@ impl Document {
 
     /// Reads a file; one without front matter is all text.
     pub(crate) fn parse(file: &str) -> Result<Self> {
-        let file = file.strip_prefix('\u{feff}').unwrap_or(file).replace("\r\n", "\n");
+        let file = unix_lines(file.strip_prefix('\u{feff}').unwrap_or(file));
         let parts = file.strip_prefix(FENCE).and_then(|rest| {
             rest.split_once("\n---\n").or_else(|| Some((rest.strip_suffix("\n---")?, "")))
         });
@@ -125,7 +125,7 @@ impl Document {
         let prompt_type = self.prompt_type.filter(|it| *it != now.prompt_type);
         let update = client.prompts().update(now.id).set_prompt_type(prompt_type);
         let title = Some(self.title).filter(|it| !it.is_empty() && *it != now.title);
-        let text = Some(self.text).filter(|text| *text != now.text);
+        let text = Some(self.text).filter(|text| *text != unix_lines(&now.text));
         let update = update.set_title(title).set_text(text).set_model_id(self.model);
         Ok(match self.platform {
             platform if platform == now.platform => update.await?,
@@ -136,9 +136,14 @@ impl Document {
 
     /// Whether the prompt has this content.
     pub(crate) fn is_same(&self, prompt: &Prompt) -> bool {
-        (&self.title, &self.text, &self.platform) == (&prompt.title, &prompt.text, &prompt.platform)
-            && self.prompt_type() == prompt.prompt_type
+        (&self.title, &self.platform) == (&prompt.title, &prompt.platform)
+            && (&self.prompt_type(), &self.text) == (&prompt.prompt_type, &unix_lines(&prompt.text))
     }
+}
+
+/// The text with the line breaks of Unix: those of a file say nothing of its prompt.
+fn unix_lines(text: &str) -> String {
+    text.replace("\r\n", "\n")
 }
 
 #[cfg(test)]
@@ -147,9 +152,16 @@ mod tests {
 
     #[test]
     fn a_file_reads_as_it_was_written() {
-        for text in ["", "\n", "a", "a\n", "\n\n  a\n---\nb\n\n", "# Title\n{{x|y}}"] {
+        for (text, title) in [
+            ("", "It's: \"a\" #title\n- x"),
+            ("\n", "\u{85}a\u{2028}b\rc\r\nd\u{7}\u{feff}"),
+            ("a", " "),
+            ("a\n", "~"),
+            ("\n\n  a\n---\nb\n\n", "- a"),
+            ("# Title\n{{x|y}}", "2024"),
+        ] {
             let document = Document {
-                title: "It's: \"a\" #title\n- x".into(),
+                title: title.into(),
                 platform: Some("true".into()),
                 vaults: vec!["1".into(), "Général".into()],
                 text: text.into(),

@@ -49,7 +49,7 @@ pub(crate) async fn in_editor(
     tokio::task::yield_now().await;
     let edited = run_editor(&path);
     ignoring.abort();
-    let after = fs::read_to_string(&path)?;
+    let after = fs::read_to_string(&path).map_err(Failure::file(&path))?;
     if after == before {
         return edited.and(Err(Failure::new(FAILED, "nothing was changed")));
     }

@@ -7,6 +7,7 @@ use futures::stream::{self, BoxStream};
 use futures::{StreamExt as _, TryStreamExt as _};
 use promptarium::request::ListPrompts;
 use promptarium::{Client, Error, Prompt, PromptId, Vault, VaultId};
+use slug::slugify;
 
 use crate::failure::{ABSENT, Failure, Result, USAGE};
 
@@ -32,26 +33,26 @@ pub(crate) async fn vault_id(client: &Client, name: Option<&str>) -> Result<Opti
 
 /// The prompt with this id or title, or else the only one whose title has this in it.
 pub(crate) async fn prompt(client: &Client, name: &str) -> Result<Prompt> {
-    let mut found: Vec<_> = match name.parse() {
-        Ok(id) => client.prompts().get_opt(PromptId::new(id)).await?.into_iter().collect(),
-        Err(_) => search(client.prompts().list(), name).await?.try_collect().await?,
-    };
-    if name.parse::<i64>().is_err() {
-        let (name, title) = (fold(name), |prompt: &Prompt| fold(&prompt.title));
-        let is_exact = found.iter().any(|prompt| title(prompt) == name);
-        found.retain(|it| if is_exact { title(it) == name } else { title(it).contains(&name) });
+    if let Ok(id) = name.parse()
+        && let Some(prompt) = client.prompts().get_opt(PromptId::new(id)).await?
+    {
+        return Ok(prompt);
     }
+    let mut found: Vec<_> = search(client.prompts().list(), name).await?.try_collect().await?;
+    let (folded, title) = (fold(name), |prompt: &Prompt| fold(&prompt.title));
+    let is_exact = found.iter().any(|prompt| title(prompt) == folded);
+    found.retain(|it| if is_exact { title(it) == folded } else { title(it).contains(&folded) });
     let hint = "promptarium ls and promptarium search WORDS show what there is";
     one(found, |prompt| prompt.id.get(), &format!("prompt \"{name}\""), hint)
 }
 
 fn one<T>(mut found: Vec<T>, id: fn(&T) -> i64, what: &str, hint: &str) -> Result<T> {
-    let ids: Vec<_> = found.iter().map(|it| id(it).to_string()).collect();
+    let ids: Vec<_> = found.iter().take(10).map(|it| id(it).to_string()).collect();
     match found.pop() {
         Some(one) if found.is_empty() => Ok(one),
         None => Err(Failure::new(ABSENT, format!("there is no {what}")).hint(hint)),
         Some(_) => Err(Failure::new(USAGE, format!("there is more than one {what}"))
-            .hint(format!("give one of the ids: {}", ids.join(", ")))),
+            .hint(format!("give an id, such as {}", ids.join(", ")))),
     }
 }
 
@@ -84,6 +85,14 @@ fn has_all(prompt: &Prompt, words: &str) -> bool {
     let platform = prompt.platform.as_deref().unwrap_or_default();
     let text = fold(&[&prompt.title, &*prompt.text, platform].join("\n"));
     words.split_whitespace().all(|word| text.contains(word))
+}
+
+/// A name for a file or an entry of a menu.
+pub(crate) fn slug(text: &str, chars_max: usize) -> String {
+    let slug: String = slugify(text).chars().take(chars_max).collect();
+    let slug = slug.trim_end_matches('-');
+    // A program takes a name that begins with "-" as an option.
+    if slug.is_empty() { "prompt".to_owned() } else { slug.to_owned() }
 }
 
 /// The text in lower case, without the accents of Latin letters.

@@ -74,6 +74,9 @@ pub(crate) async fn import(app: &App, arguments: &Import) -> Result {
     let counts = json!({ "new": new, "changed": changed, "unchanged": unchanged,
         "leftOut": left_out, "failed": failed });
     app.item(&counts, &format!("{} prompts are stored\n", documents.len() - failed))?;
+    if documents.is_empty() && unchanged == 0 {
+        return Err(Failure::new(FAILED, "there is nothing to store"));
+    }
     let Some(first) = failures.first() else { return Ok(()) };
     let text = format!("{failed} prompts are not stored; the first: {first}");
     Err(Failure::new(FAILED, text).hint("the same command goes on with what is missing"))
@@ -103,7 +106,7 @@ async fn store(
     }
     let bar = progress(Some(documents.len() as u64), "[{bar:40}] {pos} of {len}, {eta} left");
     let (journal, vaults, bar) = (&journal, &vaults, &bar);
-    let storing = stream::iter(documents).map(|(document, old)| async move {
+    let storing = stream::iter(documents).map(async |(document, old)| {
         let stored = match old {
             Some(old) => document.clone().update(client, old).await,
             None => {
@@ -112,9 +115,21 @@ async fn store(
             }
         };
         bar.inc(1);
-        stored.err().map(|failure| format!("{}: {failure}", document.title))
+        (&document.title, stored)
     });
-    let failures = storing.buffer_unordered(AT_ONCE).filter_map(std::future::ready).collect().await;
+    let (mut storing, mut failures) = (storing.buffer_unordered(AT_ONCE), Vec::new());
+    let mut in_a_row = 0;
+    while let Some((title, stored)) = storing.next().await {
+        match stored {
+            Ok(_) => in_a_row = 0,
+            // The server is away, or the key was revoked.
+            Err(failure) if failure.is_general && in_a_row == AT_ONCE => return Err(failure),
+            Err(failure) => {
+                in_a_row += usize::from(failure.is_general);
+                failures.push(format!("{title}: {failure}"));
+            }
+        }
+    }
     bar.finish_and_clear();
     Ok(failures)
 }

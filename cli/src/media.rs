@@ -12,7 +12,6 @@ use promptarium::{
 };
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
-use slug::slugify;
 
 use crate::config::state_folder;
 use crate::failure::{Failure, INTERRUPTED, Result};
@@ -98,7 +97,7 @@ async fn show(app: &App, mut order: Order, job: &OnceLock<JobId>) -> Result {
         return app.item(&finished, urls.join("\n"));
     };
     let id = job.get().map_or("ID", JobId::as_str);
-    let name: String = slugify(order.text.as_deref().unwrap_or(id)).chars().take(40).collect();
+    let name = find::slug(order.text.as_deref().unwrap_or(id), 40);
     for image in finished.images() {
         // Of the address: the end, which is different for each picture, and the extension.
         let file = image.url.as_str().split(['?', '#']).next().unwrap_or_default();
