@@ -9,13 +9,12 @@ use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use promptarium::durable::Journal;
-use promptarium::{Client, Prompt, PromptId, PromptType, VaultId, limits};
+use promptarium::{Client, Prompt, PromptType, VaultId, limits};
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::config::state_folder;
 use crate::document::Document;
-use crate::export::ORIGIN;
 use crate::failure::{FAILED, Failure, Result};
 use crate::media::digest;
 use crate::output::{App, confirm, note, one_line, progress};
@@ -150,8 +149,13 @@ struct Line {
 
 /// Decides what to do with each document.
 async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
-    let sources = read::sources(&arguments.path)?;
-    let known = known(client, &arguments.path).await?;
+    let sources = read::sources(&arguments.path, client.base_url())?;
+    let is_export = sources.iter().flat_map(|(_, document)| document).any(|it| it.id.is_some());
+    let prompts = match is_export {
+        true => client.prompts().list().prefetch(true).collect().await?,
+        false => Vec::new(),
+    };
+    let known: HashMap<_, _> = prompts.into_iter().map(|prompt| (prompt.id, prompt)).collect();
     let journal = fs::read_to_string(journal_of(client, &arguments.path)?).unwrap_or_default();
     let lines = journal.lines().filter(|_| !arguments.again).map(serde_json::from_str::<Line>);
     let done = lines.flatten().filter(|line| line.event == "done").map(|line| line.key);
@@ -182,16 +186,6 @@ async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
         }
     }
     Ok(plan)
-}
-
-/// The prompts of the library, if the folder was exported from it.
-async fn known(client: &Client, folder: &Path) -> Result<HashMap<PromptId, Prompt>> {
-    let origin = fs::read_to_string(folder.join(ORIGIN)).unwrap_or_default();
-    if origin.trim() != client.base_url() {
-        return Ok(HashMap::new());
-    }
-    let prompts = client.prompts().list().prefetch(true).collect().await?;
-    Ok(prompts.into_iter().map(|prompt| (prompt.id, prompt)).collect())
 }
 
 /// Whether a document can be stored.

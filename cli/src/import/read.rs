@@ -7,6 +7,7 @@ use promptarium::PromptType;
 use serde_json::{Map, Value};
 
 use crate::document::Document;
+use crate::export::ORIGIN;
 use crate::failure::{FAILED, Failure, Result, USAGE};
 
 /// The place of a prompt in the files, and the prompt, or why there is none.
@@ -16,7 +17,8 @@ pub(super) type Source = (String, Result<Document>);
 const TITLE: [&str; 5] = ["title", "name", "act", "command", "label"];
 const TEXT: [&str; 5] = ["content", "prompt", "text", "value", "template"];
 
-pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
+/// What is in a file or a folder. A file has an id only if it was exported from this library.
+pub(super) fn sources(path: &Path, library: &str) -> Result<Vec<Source>> {
     if path.is_dir() {
         let entries = fs::read_dir(path).map_err(Failure::file(path))?.flatten();
         let is_visible = |entry: &DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b".");
@@ -24,7 +26,7 @@ pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
         entries.retain(|it| it.is_dir() || it.extension().is_some_and(|it| it == "md"));
         entries.sort();
         let unread = |failure| vec![("not read".to_owned(), Err(failure))];
-        let of_entry = |path: &PathBuf| sources(path).unwrap_or_else(unread);
+        let of_entry = |path: &PathBuf| sources(path, library).unwrap_or_else(unread);
         return Ok(entries.iter().flat_map(of_entry).collect());
     }
     let name = path.display().to_string();
@@ -40,9 +42,13 @@ pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
         Some("json" | "jsonl") => json(&name, file),
         _ => {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let document = Document::parse(file).map(|document| match &*document.title {
-                "" => Document { title: stem.replace(['-', '_'], " "), ..document },
-                _ => document,
+            let origin = fs::read_to_string(path.with_file_name(ORIGIN)).unwrap_or_default();
+            let document = Document::parse(file).map(|mut document| {
+                document.id = document.id.filter(|_| origin.trim() == library);
+                if document.title.is_empty() {
+                    document.title = stem.replace(['-', '_'], " ");
+                }
+                document
             });
             Ok(vec![(name, document)])
         }

@@ -77,7 +77,10 @@ fn an_exported_folder_that_is_imported_again_changes_what_was_edited_and_doubles
     library.ok(&["new", "A", "a", "--vault", "Writing"]);
     library.ok(&["new", "B", "b"]);
     library.ok(&["export", "out"]);
-    assert_eq!(library.json(&["import", "out", "--yes"])[0]["unchanged"], 2);
+    // Also in a folder around it, and one file of it.
+    for (path, unchanged) in [("out", 2), (".", 2), ("out/b-2.md", 1)] {
+        assert_eq!(library.json(&["import", path, "--yes"])[0]["unchanged"], unchanged);
+    }
     let file = library.read("out/a-1.md").replace("\n\na\n", "\n\nchanged\n");
     library.write("out/a-1.md", &file);
     library.write("out/c.md", "New");
