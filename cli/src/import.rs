@@ -72,7 +72,7 @@ pub(crate) async fn import(app: &App, arguments: &Import) -> Result {
     let (failed, left_out) = (failures.len(), left_out.len());
     let counts = json!({ "new": new, "changed": changed, "unchanged": unchanged,
         "leftOut": left_out, "failed": failed });
-    app.item(&counts, &format!("{} prompts are stored\n", documents.len() - failed))?;
+    app.item(&counts, format!("{} prompts are stored", documents.len() - failed))?;
     if documents.is_empty() && unchanged == 0 {
         return Err(Failure::new(FAILED, "there is nothing to store"));
     }

@@ -47,6 +47,7 @@ impl App {
     }
 
     /// One item: this text, or JSON.
+    #[expect(clippy::needless_pass_by_value, reason = "ids are passed as they are")]
     pub(crate) fn item(&self, item: &impl Serialize, text: impl ToString) -> Result {
         let text = match self.json {
             true => serde_json::to_string(item).map_err(io::Error::from)?,
