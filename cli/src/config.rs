@@ -46,9 +46,13 @@ pub(crate) fn state_folder(name: &str) -> Result<PathBuf> {
 
 const HINT: &str = "promptarium login URL, or set PROMPTARIUM_BASE_URL and PROMPTARIUM_API_KEY";
 
+/// The value of a variable that is set to more than nothing.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
 /// A client for the library that the environment names, or else the one of `login`.
 pub(crate) fn client() -> Result<Client> {
-    let variable = |name| env::var(name).ok().filter(|value: &String| !value.is_empty());
     let (url, key) = (variable("PROMPTARIUM_BASE_URL"), variable("PROMPTARIUM_API_KEY"));
     if let (Some(url), Some(key)) = (&url, &key) {
         return connect(url, key);

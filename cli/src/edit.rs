@@ -1,11 +1,12 @@
 //! Prompts in an editor. What was typed is kept in a file until the service has stored it.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
 
 use promptarium::Prompt;
 
+use crate::config::variable;
 use crate::document::Document;
 use crate::failure::{FAILED, Failure, Result, USAGE};
 use crate::find;
@@ -65,7 +66,6 @@ pub(crate) async fn in_editor(
 }
 
 fn run_editor(path: &Path) -> Result {
-    let variable = |name| env::var(name).ok().filter(|value: &String| !value.trim().is_empty());
     let default = if cfg!(windows) { "notepad" } else { "vi" };
     let editor = variable("VISUAL").or_else(|| variable("EDITOR")).unwrap_or(default.to_owned());
     // The variable may have arguments.

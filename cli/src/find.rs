@@ -16,12 +16,10 @@ pub(crate) async fn vault(client: &Client, name: &str) -> Result<Vault> {
     let mut vaults = client.vaults().list().await?;
     let all = vaults.iter().map(|vault| vault.name.clone()).collect::<Vec<_>>().join(", ");
     let id = name.parse().ok().map(VaultId::new);
-    let by_id = vaults.iter().any(|vault| Some(vault.id) == id);
-    let is_meant = |vault: &Vault| match by_id {
-        true => Some(vault.id) == id,
-        false => fold(&vault.name) == fold(name),
-    };
-    vaults.retain(is_meant);
+    if let Some(vault) = vaults.iter().find(|vault| Some(vault.id) == id) {
+        return Ok(vault.clone());
+    }
+    vaults.retain(|vault| fold(&vault.name) == fold(name));
     one(vaults, |vault| vault.id.get(), &format!("vault \"{name}\""), &format!("there are: {all}"))
 }
 

@@ -10,8 +10,7 @@ use std::time::Duration;
 use futures::{StreamExt as _, stream};
 use promptarium::durable::Journal;
 use promptarium::{Client, Prompt, PromptType, VaultId, limits};
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::config::state_folder;
 use crate::document::Document;
@@ -140,13 +139,6 @@ fn journal_of(client: &Client, path: &Path) -> Result<PathBuf> {
     Ok(state_folder("imports")?.join(name))
 }
 
-/// A line of a journal.
-#[derive(Deserialize)]
-struct Line {
-    key: String,
-    event: String,
-}
-
 /// Decides what to do with each document.
 async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
     let sources = read::sources(&arguments.path, client.base_url())?;
@@ -157,9 +149,9 @@ async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
     };
     let known: HashMap<_, _> = prompts.into_iter().map(|prompt| (prompt.id, prompt)).collect();
     let journal = fs::read_to_string(journal_of(client, &arguments.path)?).unwrap_or_default();
-    let lines = journal.lines().filter(|_| !arguments.again).map(serde_json::from_str::<Line>);
-    let done = lines.flatten().filter(|line| line.event == "done").map(|line| line.key);
-    let done = done.collect::<HashSet<_>>();
+    let lines = journal.lines().filter(|_| !arguments.again).map(serde_json::from_str::<Value>);
+    let done = lines.flatten().filter(|line| line["event"] == "done");
+    let done: HashSet<_> = done.filter_map(|line| Some(line["key"].as_str()?.to_owned())).collect();
     let (mut plan, mut seen) = (Plan::default(), HashSet::new());
     for (place, document) in sources {
         let checked = document.and_then(|mut document| {
