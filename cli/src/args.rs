@@ -7,7 +7,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use promptarium::{PromptType, Visibility};
 
+use crate::document::Document;
 use crate::import::Import;
+use crate::media::Order;
 
 /// The prompts of a Promptarium library: in the shell, in a folder, in AI clients.
 #[derive(Parser)]
@@ -76,11 +78,10 @@ pub(crate) enum Command {
   promptarium new Tone \"Answer in two sentences.\" --vault Writing
   promptarium new \"Code review\" @review.md")]
     New {
-        title: String,
+        #[command(flatten)]
+        document: Document,
         /// The text, @FILE, or - for standard input.
         text: Option<String>,
-        #[command(flatten)]
-        fields: Fields,
     },
     /// Change a prompt in $VISUAL or $EDITOR.
     #[command(after_help = "Example: EDITOR='code --wait' promptarium edit \"Code review\"")]
@@ -117,7 +118,7 @@ continues it, and it is paid once.
 Examples:
   promptarium generate local/plasma \"A harbour at dusk\" --ratio 16:9 -o .
   promptarium show Harbour | promptarium generate local/plasma - --count 4 -o pictures")]
-    Generate(Generate),
+    Generate(Order),
     /// Write each prompt as a Markdown file, for git.
     #[command(after_help = "Example: promptarium export prompts && git -C prompts add -A")]
     Export {
@@ -171,23 +172,6 @@ pub(crate) struct Filled {
     pub(crate) set: Vec<String>,
 }
 
-/// The fields of a new prompt.
-#[derive(Args)]
-pub(crate) struct Fields {
-    /// Put it in this vault.
-    #[arg(long)]
-    pub(crate) vault: Option<String>,
-    /// Its type; image with a model, and otherwise text, if left out.
-    #[arg(long = "type", value_parser = one_of(PromptType::KNOWN))]
-    pub(crate) prompt_type: Option<PromptType>,
-    /// The model, which image and video prompts need.
-    #[arg(long)]
-    pub(crate) model: Option<String>,
-    /// The tool that it is meant for.
-    #[arg(long)]
-    pub(crate) platform: Option<String>,
-}
-
 #[derive(Subcommand)]
 pub(crate) enum VaultCommand {
     /// List the vaults.
@@ -234,34 +218,6 @@ pub(crate) struct Members {
     pub(crate) prompts: Vec<String>,
 }
 
-#[derive(Args)]
-pub(crate) struct Generate {
-    /// The model, such as local/plasma.
-    #[arg(required_unless_present = "resume")]
-    pub(crate) model: Option<String>,
-    /// What to show: the text, @FILE, or - for standard input.
-    #[arg(required_unless_present = "resume")]
-    pub(crate) text: Option<String>,
-    /// How many, 1 to 4.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4))]
-    pub(crate) count: Option<u32>,
-    /// The aspect ratio, such as 16:9.
-    #[arg(long)]
-    pub(crate) ratio: Option<String>,
-    /// A video in place of pictures.
-    #[arg(long)]
-    pub(crate) video: bool,
-    /// The vault that takes them.
-    #[arg(long)]
-    pub(crate) vault: Option<String>,
-    /// Download them to this folder.
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: Option<PathBuf>,
-    /// Wait for a job that was started before.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["model", "text"])]
-    pub(crate) resume: Option<String>,
-}
-
 #[derive(Args, Clone)]
 pub(crate) struct Mcp {
     /// Offer the prompts of this vault; otherwise the pinned ones, or the newest if none is pinned.
@@ -279,7 +235,7 @@ pub(crate) struct Mcp {
 }
 
 /// One of these values of an open enumeration.
-fn one_of<T>(known: &[T]) -> impl TypedValueParser<Value = T> + use<T>
+pub(crate) fn one_of<T>(known: &[T]) -> impl TypedValueParser<Value = T> + use<T>
 where
     T: for<'a> From<&'a str> + ToString + Clone + Send + Sync + 'static,
 {

@@ -46,9 +46,13 @@ pub(crate) fn state_folder(name: &str) -> Result<PathBuf> {
 
 const HINT: &str = "promptarium login URL, or set PROMPTARIUM_BASE_URL and PROMPTARIUM_API_KEY";
 
+/// The value of a variable that is set to more than nothing.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
 /// A client for the library that the environment names, or else the one of `login`.
 pub(crate) fn client() -> Result<Client> {
-    let variable = |name| env::var(name).ok().filter(|value: &String| !value.is_empty());
     let (url, key) = (variable("PROMPTARIUM_BASE_URL"), variable("PROMPTARIUM_API_KEY"));
     if let (Some(url), Some(key)) = (&url, &key) {
         return connect(url, key);
@@ -107,14 +111,17 @@ pub(crate) fn logout() -> Result {
 
 /// The address with what people leave out: the scheme, and the path of the API.
 fn base_url(address: &str) -> Result<String> {
-    let is_local = ["localhost", "127.", "[::1]"].iter().any(|host| address.starts_with(host));
-    let scheme = match address.contains("://") {
-        true => "",
-        false if is_local => "http://",
-        false => "https://",
-    };
-    let wrong = |it| Failure::new(USAGE, format!("URL: \"{address}\" is not an address: {it}"));
-    let mut url = Url::parse(&format!("{scheme}{address}")).map_err(wrong)?;
+    let scheme = if address.contains("://") { "" } else { "https://" };
+    let wrong =
+        |it: &str| Failure::new(USAGE, format!("URL: \"{address}\" is not an address: {it}"));
+    let mut url = Url::parse(&format!("{scheme}{address}")).map_err(|it| wrong(&it.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("it begins with neither http:// nor https://"));
+    }
+    let is_local = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+    if is_local && !scheme.is_empty() {
+        let _ = url.set_scheme("http");
+    }
     if url.path() == "/" {
         url.set_path("/api/v1");
     }
@@ -147,5 +154,24 @@ async fn ask_for_key(base_url: &str) -> Result<String> {
     match read?.trim() {
         "" => Err(Failure::new(USAGE, "no key was entered").hint("keys are made in the dashboard")),
         key => Ok(key.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base_url;
+
+    #[test]
+    fn only_this_machine_is_reached_without_tls_unless_the_address_says_so() {
+        for (address, url) in [
+            ("localhost:8080", "http://localhost:8080/api/v1"),
+            ("[::1]:80", "http://[::1]/api/v1"),
+            ("localhost.example", "https://localhost.example/api/v1"),
+            ("127.0.0.1.example/p/", "https://127.0.0.1.example/p"),
+            ("http://prompts.example/", "http://prompts.example/api/v1"),
+        ] {
+            assert_eq!(base_url(address).unwrap(), url);
+        }
+        assert!(base_url("ftp://prompts.example").is_err() && base_url("").is_err());
     }
 }

@@ -1,26 +1,42 @@
-//! A prompt as a Markdown file: front matter in YAML, then the text.
+//! A prompt as people write it. As a Markdown file it has front matter in YAML, then the text.
 
-use promptarium::{Prompt, PromptId, PromptType, Timestamp, Vault};
+use promptarium::durable::Journal;
+use promptarium::{Client, Prompt, PromptId, PromptType, Timestamp, Vault, VaultId};
 use serde::{Deserialize, Serialize};
 
+use crate::args::one_of;
 use crate::failure::{Failure, Result, USAGE};
+use crate::media::digest;
 
-/// What a file says of a prompt.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// The fields of a prompt in a file, on the command line, or in a call of a tool.
+#[derive(Debug, Clone, Default, PartialEq, clap::Args, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Document {
+    #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<PromptId>,
     pub(crate) title: String,
+    /// Its type; image with a model, and otherwise text, if left out.
+    #[arg(long = "type", value_parser = one_of(PromptType::KNOWN))]
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub(crate) prompt_type: Option<PromptType>,
+    /// The model, which image and video prompts need.
+    #[arg(long)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+    /// The tool that it is meant for.
+    #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) platform: Option<String>,
+    /// Put it in this vault.
+    #[arg(long = "vault", value_name = "VAULT")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) vaults: Vec<String>,
+    #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) updated_at: Option<Timestamp>,
-    #[serde(skip)]
+    #[arg(skip)]
+    #[serde(skip_serializing)]
     pub(crate) text: String,
 }
 
@@ -38,12 +54,14 @@ impl Document {
             vaults: of_prompt.map(|vault| vault.name.clone()).collect(),
             updated_at: Some(prompt.updated_at),
             text: prompt.text.clone(),
+            // No response has it.
+            model: None,
         }
     }
 
     /// Reads a file; one without front matter is all text.
     pub(crate) fn parse(file: &str) -> Result<Self> {
-        let file = file.strip_prefix('\u{feff}').unwrap_or(file).replace("\r\n", "\n");
+        let file = unix_lines(file.strip_prefix('\u{feff}').unwrap_or(file));
         let parts = file.strip_prefix(FENCE).and_then(|rest| {
             rest.split_once("\n---\n").or_else(|| Some((rest.strip_suffix("\n---")?, "")))
         });
@@ -64,16 +82,68 @@ impl Document {
         format!("{FENCE}{front}{FENCE}\n{}\n", self.text)
     }
 
-    /// The type, `text` if none is named.
+    /// The type; if none is named that of a prompt with or without a model.
     pub(crate) fn prompt_type(&self) -> PromptType {
-        self.prompt_type.clone().unwrap_or(PromptType::Text)
+        let with_model = self.model.as_ref().map(|_| PromptType::Image);
+        self.prompt_type.clone().or(with_model).unwrap_or(PromptType::Text)
+    }
+
+    /// Stores it as a new prompt in these vaults; as a step of the journal if there is one.
+    pub(crate) async fn create(
+        &self,
+        client: &Client,
+        vaults: &[VaultId],
+        journal: Option<&Journal>,
+    ) -> Result<Prompt> {
+        let create = client.prompts().create(&self.title, &self.text);
+        let create = create.set_prompt_type(Some(self.prompt_type()));
+        let create =
+            create.set_platform(self.platform.as_deref()).set_vault(vaults.first().copied());
+        let create = create.set_model_id(self.model.as_deref());
+        let mut prompt = match journal {
+            Some(journal) => journal.run(self.key(), create).await?,
+            None => create.await?,
+        };
+        if vaults.len() > 1 {
+            // Not those of the journal: an interrupted run may have saved it in more.
+            let saved = client.prompts().get(prompt.id).await?.vault_ids;
+            for vault in vaults.iter().filter(|vault| !saved.contains(vault)) {
+                prompt = client.prompts().save(prompt.id, *vault).await?;
+            }
+        }
+        Ok(prompt)
+    }
+
+    /// The name of the step that stores it.
+    pub(crate) fn key(&self) -> String {
+        let Self { title, text, platform, vaults, .. } = self;
+        digest(&format!("{title}\n{text}\n{platform:?}\n{}\n{vaults:?}", self.prompt_type()))
+    }
+
+    /// Changes what differs. The vaults of the prompt stay.
+    pub(crate) async fn update(self, client: &Client, now: &Prompt) -> Result<Prompt> {
+        let prompt_type = self.prompt_type.filter(|it| *it != now.prompt_type);
+        let update = client.prompts().update(now.id).set_prompt_type(prompt_type);
+        let title = Some(self.title).filter(|it| !it.is_empty() && *it != now.title);
+        let text = Some(self.text).filter(|text| *text != unix_lines(&now.text));
+        let update = update.set_title(title).set_text(text).set_model_id(self.model);
+        Ok(match self.platform {
+            platform if platform == now.platform => update.await?,
+            Some(platform) => update.platform(platform).await?,
+            None => update.clear_platform().await?,
+        })
     }
 
     /// Whether the prompt has this content.
     pub(crate) fn is_same(&self, prompt: &Prompt) -> bool {
-        (&self.title, &self.text, &self.platform) == (&prompt.title, &prompt.text, &prompt.platform)
-            && self.prompt_type() == prompt.prompt_type
+        (&self.title, &self.platform) == (&prompt.title, &prompt.platform)
+            && (&self.prompt_type(), &self.text) == (&prompt.prompt_type, &unix_lines(&prompt.text))
     }
+}
+
+/// The text with the line breaks of Unix: those of a file say nothing of its prompt.
+fn unix_lines(text: &str) -> String {
+    text.replace("\r\n", "\n")
 }
 
 #[cfg(test)]
@@ -82,9 +152,16 @@ mod tests {
 
     #[test]
     fn a_file_reads_as_it_was_written() {
-        for text in ["", "\n", "a", "a\n", "\n\n  a\n---\nb\n\n", "# Title\n{{x|y}}"] {
+        for (text, title) in [
+            ("", "It's: \"a\" #title\n- x"),
+            ("\n", "\u{85}a\u{2028}b\rc\r\nd\u{7}\u{feff}"),
+            ("a", " "),
+            ("a\n", "~"),
+            ("\n\n  a\n---\nb\n\n", "- a"),
+            ("# Title\n{{x|y}}", "2024"),
+        ] {
             let document = Document {
-                title: "It's: \"a\" #title\n- x".into(),
+                title: title.into(),
                 platform: Some("true".into()),
                 vaults: vec!["1".into(), "Général".into()],
                 text: text.into(),

@@ -1,11 +1,12 @@
 //! Prompts in an editor. What was typed is kept in a file until the service has stored it.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::{env, fs};
 
-use promptarium::{Client, Prompt};
+use promptarium::Prompt;
 
+use crate::config::variable;
 use crate::document::Document;
 use crate::failure::{FAILED, Failure, Result, USAGE};
 use crate::find;
@@ -17,14 +18,14 @@ pub(crate) async fn edit(app: &App, name: &str, from: Option<&Path>) -> Result {
     let prompt = match from {
         Some(path) => {
             let file = fs::read_to_string(path).map_err(Failure::file(path))?;
-            store(client, &old, Document::parse(&file)?).await?
+            Document::parse(&file)?.update(client, &old).await?
         }
         None if can_ask() => {
-            let save = async |document| {
+            let save = async |document: Document| {
                 let now = client.prompts().get(old.id).await?;
                 let is_same = Document::new(&old, &[]).is_same(&now);
                 confirm(is_same, "Somebody else has changed the prompt. Overwrite that?")?;
-                store(client, &now, document).await
+                document.update(client, &now).await
             };
             in_editor(&Document::new(&old, &[]), save).await?
         }
@@ -33,21 +34,7 @@ pub(crate) async fn edit(app: &App, name: &str, from: Option<&Path>) -> Result {
             return Err(failure.hint("promptarium edit PROMPT --from FILE needs none"));
         }
     };
-    app.item(&prompt, &format!("{}\n", prompt.id))
-}
-
-/// Changes what differs.
-pub(crate) async fn store(client: &Client, now: &Prompt, document: Document) -> Result<Prompt> {
-    let Document { title, text, prompt_type, platform, .. } = document;
-    let prompt_type = prompt_type.filter(|it| *it != now.prompt_type);
-    let update = client.prompts().update(now.id).set_prompt_type(prompt_type);
-    let update = update.set_title(Some(title).filter(|it| !it.is_empty() && *it != now.title));
-    let update = update.set_text(Some(text).filter(|text| *text != now.text));
-    Ok(match &platform {
-        platform if *platform == now.platform => update.await?,
-        Some(platform) => update.platform(platform).await?,
-        None => update.clear_platform().await?,
-    })
+    app.item(&prompt, prompt.id)
 }
 
 /// Lets somebody edit the document, and stores the result. The file stays if that fails.
@@ -63,7 +50,7 @@ pub(crate) async fn in_editor(
     tokio::task::yield_now().await;
     let edited = run_editor(&path);
     ignoring.abort();
-    let after = fs::read_to_string(&path)?;
+    let after = fs::read_to_string(&path).map_err(Failure::file(&path))?;
     if after == before {
         return edited.and(Err(Failure::new(FAILED, "nothing was changed")));
     }
@@ -79,7 +66,6 @@ pub(crate) async fn in_editor(
 }
 
 fn run_editor(path: &Path) -> Result {
-    let variable = |name| env::var(name).ok().filter(|value: &String| !value.trim().is_empty());
     let default = if cfg!(windows) { "notepad" } else { "vi" };
     let editor = variable("VISUAL").or_else(|| variable("EDITOR")).unwrap_or(default.to_owned());
     // The variable may have arguments.

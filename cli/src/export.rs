@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use promptarium::PromptId;
 use serde_json::json;
-use slug::slugify;
 
 use crate::document::Document;
-use crate::failure::{Failure, Result, USAGE};
+use crate::failure::{FAILED, Failure, Result, USAGE};
 use crate::find;
 use crate::output::{App, note, progress};
 
@@ -22,7 +21,7 @@ pub(crate) async fn export(app: &App, folder: &Path, vault: Option<&str>, delete
     fs::create_dir_all(folder).map_err(Failure::file(folder))?;
     let origin = folder.join(ORIGIN);
     match fs::read_to_string(&origin) {
-        Ok(url) if url.trim() != client.base_url() => {
+        Ok(url) if !["", client.base_url()].contains(&url.trim()) => {
             let text = format!("{} is an export of {}", folder.display(), url.trim());
             return Err(Failure::new(USAGE, text).hint("choose another folder"));
         }
@@ -39,9 +38,13 @@ pub(crate) async fn export(app: &App, folder: &Path, vault: Option<&str>, delete
         let is_same = |old: &PathBuf| fs::read(old).is_ok_and(|old| old == file.as_bytes());
         if !old.as_ref().is_some_and(is_same) {
             // A file keeps its name when the title changes.
-            let title: String = slugify(&prompt.title).chars().take(60).collect();
-            let new = || folder.join(format!("{title}-{}.md", prompt.id));
-            let path = old.filter(|old| is_of(old, prompt.id)).unwrap_or_else(new);
+            let name = format!("{}-{}.md", find::slug(&prompt.title, 60), prompt.id);
+            let is_new = old.is_none();
+            let path = old.unwrap_or_else(|| folder.join(name));
+            if is_new && path.exists() {
+                let text = format!("{} is not the prompt {}", path.display(), prompt.id);
+                return Err(Failure::new(FAILED, text).hint("rename it, and export again"));
+            }
             // Whole or not at all: `import` stores what is in the file.
             let part = folder.join(".part");
             let moved = fs::write(&part, file).and_then(|()| fs::rename(&part, &path));
@@ -52,7 +55,7 @@ pub(crate) async fn export(app: &App, folder: &Path, vault: Option<&str>, delete
     }
     bar.finish_and_clear();
     // What is left belongs to prompts that are gone, unless only a vault was exported.
-    files.retain(|id, path| vault.is_none() && is_of(path, *id));
+    files.retain(|_, _| vault.is_none());
     if !delete && !files.is_empty() {
         note(format!("{} files are of prompts that are gone; --delete deletes them", files.len()));
         files.clear();
@@ -62,22 +65,18 @@ pub(crate) async fn export(app: &App, folder: &Path, vault: Option<&str>, delete
     }
     let (total, deleted) = (bar.position(), files.len());
     let counts = json!({ "prompts": total, "written": written, "deleted": deleted });
-    app.item(&counts, &format!("{total} prompts: {written} files written, {deleted} deleted\n"))
+    app.item(&counts, format!("{total} prompts: {written} files written, {deleted} deleted"))
 }
 
-/// The files of an earlier export, by the id at the end of their names.
+/// The files of an earlier export. Each has the id of its prompt at the end of its name and in its
+/// front matter; one of somebody has not both.
 fn exported(folder: &Path) -> Result<HashMap<PromptId, PathBuf>> {
     let entries = fs::read_dir(folder).map_err(Failure::file(folder))?.flatten();
     let files = entries.filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        let id = name.strip_suffix(".md")?.rsplit('-').next()?.parse().ok()?;
-        Some((PromptId::new(id), entry.path()))
+        let id = name.strip_suffix(".md")?.rsplit('-').next()?.parse().ok().map(PromptId::new)?;
+        let document = Document::parse(&fs::read_to_string(entry.path()).ok()?).ok()?;
+        (document.id == Some(id)).then(|| (id, entry.path()))
     });
     Ok(files.collect())
-}
-
-/// Whether this file is the export of this prompt, and not one of somebody with such a name.
-fn is_of(path: &Path, id: PromptId) -> bool {
-    let document = fs::read_to_string(path).map(|file| Document::parse(&file));
-    matches!(document, Ok(Ok(document)) if document.id == Some(id))
 }

@@ -11,6 +11,8 @@ pub(crate) type Result<T = ()> = std::result::Result<T, Failure>;
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) code: u8,
+    /// Whether other requests would fail for the same reason.
+    pub(crate) is_general: bool,
     text: String,
     hint: Option<String>,
 }
@@ -23,7 +25,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 
 impl Failure {
     pub(crate) fn new(code: u8, text: impl Into<String>) -> Self {
-        Self { code, text: text.into(), hint: None }
+        Self { code, is_general: false, text: text.into(), hint: None }
     }
 
     /// What to do next.
@@ -45,8 +47,13 @@ impl From<Error> for Failure {
         let is_wrong_path = error.path_template().is_some_and(|path| !path.contains('{'));
         let is_wrong_url =
             error.is_not_found() && is_wrong_path || error.is_other_status() || error.is_decode();
+        let is_server_error = error.status().is_some_and(|status| status.is_server_error());
+        let is_general = unreachable || is_server_error || error.is_unauthorized();
         let (code, hint) = match error.job_id().filter(|_| error.is_outcome_unknown()) {
             Some(job) => (FAILED, format!("it may be paid: promptarium generate --resume {job}")),
+            None if error.is_ambiguous() => {
+                (FAILED, "look for it; if it is not there, promptarium new stores it".into())
+            }
             None if unreachable => (3, "is the server running? see promptarium login".into()),
             None if is_wrong_url => (FAILED, "does the address end in /api/v1?".into()),
             None if error.is_unauthorized() => {
@@ -55,7 +62,8 @@ impl From<Error> for Failure {
             None if error.is_not_found() => (ABSENT, String::new()),
             None => (if error.is_invalid() { USAGE } else { FAILED }, String::new()),
         };
-        Self { code, text: error.to_string(), hint: Some(hint).filter(|hint| !hint.is_empty()) }
+        let hint = Some(hint).filter(|hint| !hint.is_empty());
+        Self { code, is_general, text: error.to_string(), hint }
     }
 }
 

@@ -1,10 +1,13 @@
 //! Finds prompts and vaults by what people call them.
 
+use std::future::ready;
+
 use deunicode::deunicode_char;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt as _, TryStreamExt as _};
 use promptarium::request::ListPrompts;
 use promptarium::{Client, Error, Prompt, PromptId, Vault, VaultId};
+use slug::slugify;
 
 use crate::failure::{ABSENT, Failure, Result, USAGE};
 
@@ -13,12 +16,10 @@ pub(crate) async fn vault(client: &Client, name: &str) -> Result<Vault> {
     let mut vaults = client.vaults().list().await?;
     let all = vaults.iter().map(|vault| vault.name.clone()).collect::<Vec<_>>().join(", ");
     let id = name.parse().ok().map(VaultId::new);
-    let by_id = vaults.iter().any(|vault| Some(vault.id) == id);
-    let is_meant = |vault: &Vault| match by_id {
-        true => Some(vault.id) == id,
-        false => fold(&vault.name) == fold(name),
-    };
-    vaults.retain(is_meant);
+    if let Some(vault) = vaults.iter().find(|vault| Some(vault.id) == id) {
+        return Ok(vault.clone());
+    }
+    vaults.retain(|vault| fold(&vault.name) == fold(name));
     one(vaults, |vault| vault.id.get(), &format!("vault \"{name}\""), &format!("there are: {all}"))
 }
 
@@ -30,70 +31,66 @@ pub(crate) async fn vault_id(client: &Client, name: Option<&str>) -> Result<Opti
 
 /// The prompt with this id or title, or else the only one whose title has this in it.
 pub(crate) async fn prompt(client: &Client, name: &str) -> Result<Prompt> {
-    let mut found: Vec<_> = match name.parse() {
-        Ok(id) => client.prompts().get_opt(PromptId::new(id)).await?.into_iter().collect(),
-        Err(_) => search(client.prompts().list(), name).try_collect().await?,
-    };
-    if name.parse::<i64>().is_err() {
-        let (name, title) = (fold(name), |prompt: &Prompt| fold(&prompt.title));
-        let is_exact = found.iter().any(|prompt| title(prompt) == name);
-        found.retain(|it| if is_exact { title(it) == name } else { title(it).contains(&name) });
+    if let Ok(id) = name.parse()
+        && let Some(prompt) = client.prompts().get_opt(PromptId::new(id)).await?
+    {
+        return Ok(prompt);
     }
+    let mut found: Vec<_> = search(client.prompts().list(), name).await?.try_collect().await?;
+    let (folded, title) = (fold(name), |prompt: &Prompt| fold(&prompt.title));
+    let is_exact = found.iter().any(|prompt| title(prompt) == folded);
+    found.retain(|it| if is_exact { title(it) == folded } else { title(it).contains(&folded) });
     let hint = "promptarium ls and promptarium search WORDS show what there is";
     one(found, |prompt| prompt.id.get(), &format!("prompt \"{name}\""), hint)
 }
 
 fn one<T>(mut found: Vec<T>, id: fn(&T) -> i64, what: &str, hint: &str) -> Result<T> {
-    let ids: Vec<_> = found.iter().map(|it| id(it).to_string()).collect();
+    let ids: Vec<_> = found.iter().take(10).map(|it| id(it).to_string()).collect();
     match found.pop() {
         Some(one) if found.is_empty() => Ok(one),
         None => Err(Failure::new(ABSENT, format!("there is no {what}")).hint(hint)),
         Some(_) => Err(Failure::new(USAGE, format!("there is more than one {what}"))
-            .hint(format!("give one of the ids: {}", ids.join(", ")))),
+            .hint(format!("give an id, such as {}", ids.join(", ")))),
     }
 }
 
-type Found<T> = std::result::Result<T, Error>;
+type Found = std::result::Result<Prompt, Error>;
 
 /// The prompts of the list that have all of these words.
 ///
 /// The server is asked to search. One that does not know the parameter refuses it, or returns
 /// every prompt; then this program searches.
-pub(crate) fn search(list: ListPrompts, words: &str) -> BoxStream<'static, Found<Prompt>> {
-    let asked = Some(words).filter(|words| !words.trim().is_empty());
-    let (items, words) = (list.clone().set_search(asked).items(), fold(words).replace('"', " "));
-    // Last whether the server searches; `None` until a prompt makes it doubtful.
-    stream::try_unfold(
-        (list, items, words, None),
-        |(list, mut items, words, mut trusts)| async move {
-            loop {
-                let is_first = items.cursor().is_none() && trusts.is_none();
-                match items.try_next().await {
-                    Err(error) if error.is_invalid() && is_first => {
-                        (items, trusts) = (list.clone().items(), Some(false));
-                    }
-                    Ok(Some(prompt)) if trusts != Some(true) && !has_all(&prompt, &words) => {
-                        if trusts.is_none() {
-                            // The server may know better what matches. No prompt has this word.
-                            let probe = list.clone().search("qzxvjwkqzxvjwk").page_size(1).page();
-                            trusts = Some(probe.await.is_ok_and(|page| page.items.is_empty()));
-                        }
-                        if trusts == Some(true) {
-                            return Ok(Some((prompt, (list, items, words, trusts))));
-                        }
-                    }
-                    found => return Ok(found?.map(|it| (it, (list, items, words, trusts)))),
-                }
-            }
-        },
-    )
-    .boxed()
+pub(crate) async fn search(list: ListPrompts, words: &str) -> Result<BoxStream<'static, Found>> {
+    let asked = list.clone().set_search(Some(words).filter(|words| !words.trim().is_empty()));
+    let words = fold(words).replace('"', " ");
+    let (first, filters) = match asked.clone().page().await {
+        Err(error) if error.is_invalid() => (list.clone().page().await?, true),
+        page => {
+            let page = page?;
+            // The server may know better what matches. No prompt has this word.
+            let probe = list.clone().search("qzxvjwkqzxvjwk").page_size(1);
+            let is_doubtful = !page.items.iter().all(|prompt| has_all(prompt, &words));
+            (page, is_doubtful && !probe.page().await.is_ok_and(|page| page.items.is_empty()))
+        }
+    };
+    let list = if filters { list } else { asked };
+    let rest = first.next_cursor.map(|cursor| list.cursor(cursor).items());
+    let found = stream::iter(first.items.into_iter().map(Ok)).chain(stream::iter(rest).flatten());
+    Ok(found.try_filter(move |it| ready(!filters || has_all(it, &words))).boxed())
 }
 
 fn has_all(prompt: &Prompt, words: &str) -> bool {
     let platform = prompt.platform.as_deref().unwrap_or_default();
     let text = fold(&[&prompt.title, &*prompt.text, platform].join("\n"));
     words.split_whitespace().all(|word| text.contains(word))
+}
+
+/// A name for a file or an entry of a menu.
+pub(crate) fn slug(text: &str, chars_max: usize) -> String {
+    let slug: String = slugify(text).chars().take(chars_max).collect();
+    let slug = slug.trim_end_matches('-');
+    // A program takes a name that begins with "-" as an option.
+    if slug.is_empty() { "prompt".to_owned() } else { slug.to_owned() }
 }
 
 /// The text in lower case, without the accents of Latin letters.

@@ -9,14 +9,11 @@ use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use promptarium::durable::Journal;
-use promptarium::{Client, Prompt, PromptId, PromptType, VaultId, limits};
-use serde::Deserialize;
-use serde_json::json;
+use promptarium::{Client, Prompt, PromptType, VaultId, limits};
+use serde_json::{Value, json};
 
 use crate::config::state_folder;
 use crate::document::Document;
-use crate::edit;
-use crate::export::ORIGIN;
 use crate::failure::{FAILED, Failure, Result};
 use crate::media::digest;
 use crate::output::{App, confirm, note, one_line, progress};
@@ -74,7 +71,10 @@ pub(crate) async fn import(app: &App, arguments: &Import) -> Result {
     let (failed, left_out) = (failures.len(), left_out.len());
     let counts = json!({ "new": new, "changed": changed, "unchanged": unchanged,
         "leftOut": left_out, "failed": failed });
-    app.item(&counts, &format!("{} prompts are stored\n", documents.len() - failed))?;
+    app.item(&counts, format!("{} prompts are stored", documents.len() - failed))?;
+    if documents.is_empty() && unchanged == 0 {
+        return Err(Failure::new(FAILED, "there is nothing to store"));
+    }
     let Some(first) = failures.first() else { return Ok(()) };
     let text = format!("{failed} prompts are not stored; the first: {first}");
     Err(Failure::new(FAILED, text).hint("the same command goes on with what is missing"))
@@ -104,18 +104,30 @@ async fn store(
     }
     let bar = progress(Some(documents.len() as u64), "[{bar:40}] {pos} of {len}, {eta} left");
     let (journal, vaults, bar) = (&journal, &vaults, &bar);
-    let storing = stream::iter(documents).map(|(document, old)| async move {
+    let storing = stream::iter(documents).map(async |(document, old)| {
         let stored = match old {
-            Some(old) => edit::store(client, old, document.clone()).await.map(drop),
+            Some(old) => document.clone().update(client, old).await,
             None => {
                 let vaults = document.vaults.iter().filter_map(|name| vaults.get(name).copied());
-                create(client, journal, document, vaults.collect(), arguments.model.clone()).await
+                document.create(client, &vaults.collect::<Vec<_>>(), Some(journal)).await
             }
         };
         bar.inc(1);
-        stored.err().map(|failure| format!("{}: {failure}", document.title))
+        (&document.title, stored)
     });
-    let failures = storing.buffer_unordered(AT_ONCE).filter_map(std::future::ready).collect().await;
+    let (mut storing, mut failures) = (storing.buffer_unordered(AT_ONCE), Vec::new());
+    let mut in_a_row = 0;
+    while let Some((title, stored)) = storing.next().await {
+        match stored {
+            Ok(_) => in_a_row = 0,
+            // The server is away, or the key was revoked.
+            Err(failure) if failure.is_general && in_a_row == AT_ONCE => return Err(failure),
+            Err(failure) => {
+                in_a_row += usize::from(failure.is_general);
+                failures.push(format!("{title}: {failure}"));
+            }
+        }
+    }
     bar.finish_and_clear();
     Ok(failures)
 }
@@ -127,66 +139,39 @@ fn journal_of(client: &Client, path: &Path) -> Result<PathBuf> {
     Ok(state_folder("imports")?.join(name))
 }
 
-/// A line of a journal.
-#[derive(Deserialize)]
-struct Line {
-    key: String,
-    event: String,
-}
-
-async fn create(
-    client: &Client,
-    journal: &Journal,
-    document: &Document,
-    vaults: Vec<VaultId>,
-    model: Option<String>,
-) -> Result {
-    let create = client.prompts().create(&document.title, &document.text);
-    let create = create.set_prompt_type(Some(document.prompt_type()));
-    let model = model.filter(|_| document.prompt_type() != PromptType::Text);
-    let create = create.set_platform(document.platform.as_deref()).set_model_id(model);
-    let create = create.set_vault(vaults.first().copied());
-    let id = journal.run(key(document), create).await?.id;
-    if vaults.len() > 1 {
-        let now = client.prompts().get(id).await?.vault_ids;
-        for vault in vaults.into_iter().filter(|vault| !now.contains(vault)) {
-            client.prompts().save(id, vault).await?;
-        }
-    }
-    Ok(())
-}
-
-/// The name of the step that stores this document.
-fn key(document: &Document) -> String {
-    let Document { title, text, platform, vaults, .. } = document;
-    digest(&format!("{title}\n{text}\n{platform:?}\n{}\n{vaults:?}", document.prompt_type()))
-}
-
 /// Decides what to do with each document.
 async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
-    let sources = read::sources(&arguments.path)?;
-    let known = known(client, &arguments.path).await?;
+    let sources = read::sources(&arguments.path, client.base_url())?;
+    let is_export = sources.iter().flat_map(|(_, document)| document).any(|it| it.id.is_some());
+    let prompts = match is_export {
+        true => client.prompts().list().prefetch(true).collect().await?,
+        false => Vec::new(),
+    };
+    let known: HashMap<_, _> = prompts.into_iter().map(|prompt| (prompt.id, prompt)).collect();
     let journal = fs::read_to_string(journal_of(client, &arguments.path)?).unwrap_or_default();
-    let lines = journal.lines().filter(|_| !arguments.again).map(serde_json::from_str::<Line>);
-    let done = lines.flatten().filter(|line| line.event == "done").map(|line| line.key);
-    let done = done.collect::<HashSet<_>>();
+    let lines = journal.lines().filter(|_| !arguments.again).map(serde_json::from_str::<Value>);
+    let done = lines.flatten().filter(|line| line["event"] == "done");
+    let done: HashSet<_> = done.filter_map(|line| Some(line["key"].as_str()?.to_owned())).collect();
     let (mut plan, mut seen) = (Plan::default(), HashSet::new());
     for (place, document) in sources {
         let checked = document.and_then(|mut document| {
             document.vaults = arguments.vault.clone().map_or(document.vaults, |vault| vec![vault]);
+            if document.prompt_type() != PromptType::Text && document.model.is_none() {
+                document.model.clone_from(&arguments.model);
+            }
             let old = document.id.and_then(|id| known.get(&id));
-            check(&document, old, arguments.model.is_some())?;
+            check(&document, old)?;
             Ok((document, old.cloned()))
         });
         match checked {
             Err(problem) => plan.left_out.push(format!("{place}: {problem}")),
             Ok((document, Some(old))) if document.is_same(&old) => plan.unchanged += 1,
             Ok(change @ (_, Some(_))) => plan.documents.push(change),
-            Ok((new, _)) if !seen.insert(key(&new)) => {
+            Ok((new, _)) if !seen.insert(new.key()) => {
                 plan.left_out.push(format!("{place}: the same as one before it"));
             }
             // In several vaults, it may not yet be in all of them.
-            Ok((new, _)) if new.vaults.len() < 2 && done.contains(&key(&new)) => {
+            Ok((new, _)) if new.vaults.len() < 2 && done.contains(&new.key()) => {
                 plan.unchanged += 1;
             }
             Ok(new) => plan.documents.push(new),
@@ -195,18 +180,8 @@ async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
     Ok(plan)
 }
 
-/// The prompts of the library, if the folder was exported from it.
-async fn known(client: &Client, folder: &Path) -> Result<HashMap<PromptId, Prompt>> {
-    let origin = fs::read_to_string(folder.join(ORIGIN)).unwrap_or_default();
-    if origin.trim() != client.base_url() {
-        return Ok(HashMap::new());
-    }
-    let prompts = client.prompts().list().prefetch(true).collect().await?;
-    Ok(prompts.into_iter().map(|prompt| (prompt.id, prompt)).collect())
-}
-
 /// Whether a document can be stored.
-fn check(document: &Document, old: Option<&Prompt>, has_model: bool) -> Result {
+fn check(document: &Document, old: Option<&Prompt>) -> Result {
     let no = |text: String| Err(Failure::new(FAILED, text));
     for (what, text, allowed) in [
         ("text", &document.text, limits::PROMPT_TEXT_CHARS),
@@ -220,7 +195,7 @@ fn check(document: &Document, old: Option<&Prompt>, has_model: bool) -> Result {
     let (kind, time) = (document.prompt_type(), document.updated_at);
     match old {
         _ if !PromptType::KNOWN.contains(&kind) => no(format!("there is no type \"{kind}\"")),
-        None if kind != PromptType::Text && !has_model => {
+        None if kind != PromptType::Text && document.model.is_none() => {
             no("image and video prompts need --model".into())
         }
         Some(old) if time.is_some_and(|time| time != old.updated_at) && !document.is_same(old) => {

@@ -16,6 +16,7 @@ mod output;
 mod prompts;
 mod vaults;
 
+use std::iter;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
@@ -55,12 +56,12 @@ async fn run(Arguments { json, command }: Arguments) -> Result {
         }
         Command::Show { text, raw } => prompts::show(&app()?, &text, raw).await,
         Command::Copy(text) => prompts::copy(&app()?, &text).await,
-        Command::New { title, text, fields } => prompts::new(&app()?, title, text, fields).await,
+        Command::New { document, text } => prompts::new(&app()?, document, text).await,
         Command::Edit { prompt, from } => edit::edit(&app()?, &prompt, from.as_deref()).await,
         Command::Rm { prompts, yes } => prompts::rm(&app()?, &prompts, yes).await,
         Command::Vault(command) => vaults::run(&app()?, command).await,
         Command::Upload { files } => media::upload(&app()?, &files).await,
-        Command::Generate(arguments) => media::generate(&app()?, arguments).await,
+        Command::Generate(order) => media::generate(&app()?, order).await,
         Command::Export { folder, vault, delete } => {
             export::export(&app()?, &folder, vault.as_deref(), delete).await
         }
@@ -75,18 +76,13 @@ fn completions(shell: Shell) -> Result {
     print(&String::from_utf8_lossy(&script))
 }
 
-/// The manual page: of the program, then of each command.
+/// The manual pages of the program and of each command.
 fn manual() -> Result {
-    let mut command = Arguments::command();
-    command.build();
-    let mut page = Vec::new();
-    Man::new(command.clone()).render(&mut page)?;
-    for command in command.get_subcommands() {
-        let man = Man::new(command.clone());
-        man.render_name_section(&mut page)?;
-        man.render_synopsis_section(&mut page)?;
-        man.render_options_section(&mut page)?;
-        man.render_extra_section(&mut page)?;
+    let mut program = Arguments::command();
+    program.build();
+    let mut pages = Vec::new();
+    for command in iter::once(&program).chain(program.get_subcommands()) {
+        Man::new(command.clone()).render(&mut pages)?;
     }
-    print(&String::from_utf8_lossy(&page))
+    print(&String::from_utf8_lossy(&pages))
 }

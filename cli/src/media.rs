@@ -1,18 +1,18 @@
 //! Uploads and generations.
 
-use std::cell::OnceCell;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use promptarium::durable::Journal;
-use promptarium::{Client, FinishedGeneration, GenerationJob, GenerationRef, JobId};
+use promptarium::{
+    Client, Error, FinishedGeneration, GenerationJob, GenerationStatus, JobId, VaultId,
+};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
-use slug::slugify;
 
-use crate::args::Generate;
 use crate::config::state_folder;
 use crate::failure::{Failure, INTERRUPTED, Result};
 use crate::output::{App, note, one_line, progress};
@@ -28,31 +28,49 @@ pub(crate) async fn upload(app: &App, files: &[PathBuf]) -> Result {
         });
         let image = upload.await?;
         bar.finish_and_clear();
-        app.item(&image, &format!("{}\n", image.url))?;
+        app.item(&image, &image.url)?;
     }
     Ok(())
 }
 
-/// A generation to queue.
-#[derive(Debug, Default, Deserialize)]
+/// A generation, as the command line or the call of a tool orders it.
+#[derive(Default, clap::Args, Deserialize)]
 #[serde(default)]
-pub(crate) struct NewGeneration {
-    model: String,
-    text: String,
+pub(crate) struct Order {
+    /// The model, such as local/plasma.
+    #[arg(required_unless_present = "job")]
+    model: Option<String>,
+    /// What to show: the text, @FILE, or - for standard input.
+    #[arg(required_unless_present = "job")]
+    text: Option<String>,
+    /// How many, 1 to 4.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=4))]
     count: Option<u32>,
-    #[serde(rename = "aspect_ratio")]
-    ratio: Option<String>,
+    /// The aspect ratio, such as 16:9.
+    #[arg(long = "ratio", value_name = "RATIO")]
+    aspect_ratio: Option<String>,
+    /// A video in place of pictures.
+    #[arg(long)]
     #[serde(skip)]
     video: bool,
+    /// The vault that takes them.
+    #[arg(long)]
     vault: Option<String>,
+    /// Download them to this folder.
+    #[arg(short, long, value_name = "DIR")]
+    #[serde(skip)]
+    output: Option<PathBuf>,
+    /// Wait for a job that was started before.
+    #[arg(long = "resume", value_name = "ID", conflicts_with_all = ["model", "text"])]
+    job: Option<String>,
 }
 
-pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
-    let job = OnceCell::new();
+pub(crate) async fn generate(app: &App, order: Order) -> Result {
+    let job = OnceLock::new();
     tokio::select! {
         // First, since it may wait for standard input, where Ctrl-C has to end the program.
         biased;
-        done = queue_and_wait(app, arguments, &job) => done,
+        done = show(app, order, &job) => done,
         _ = tokio::signal::ctrl_c() => {
             let id = job.get().map(|id| format!("promptarium generate --resume {id}"));
             let failure = Failure::new(INTERRUPTED, "interrupted; the job continues on the server");
@@ -61,41 +79,25 @@ pub(crate) async fn generate(app: &App, arguments: Generate) -> Result {
     }
 }
 
-/// Queues the generation, waits for it, and shows or downloads it.
-async fn queue_and_wait(app: &App, arguments: Generate, id: &OnceCell<JobId>) -> Result {
-    let client = &app.client;
-    let Generate { resume, model, text, count, ratio, video, vault, output: folder } = arguments;
-    let vault_id = find::vault_id(client, vault.as_deref()).await?;
+/// Carries the order out, and shows or downloads the pictures.
+async fn show(app: &App, mut order: Order, job: &OnceLock<JobId>) -> Result {
     // Before anything is paid.
-    if let Some(folder) = &folder {
+    if let Some(folder) = &order.output {
         fs::create_dir_all(folder).map_err(Failure::file(folder))?;
     }
-    let (new, job, name) = match (resume, model, text) {
-        (None, Some(model), Some(text)) => {
-            let text = fill::text(&text)?.trim().to_owned();
-            let generation = NewGeneration { model, text, count, ratio, video, vault };
-            let job = generation.submit(client).await?;
-            (job.client_job_id.clone(), GenerationRef::from(job), generation.text)
-        }
-        (id, ..) => {
-            let id = id.unwrap_or_default();
-            (JobId::from(&*id), GenerationRef::from(&*id), id)
-        }
-    };
-    let id = id.get_or_init(|| new);
+    order.text = order.text.as_deref().map(fill::text).transpose()?;
     let bar = progress(None, "{spinner} {msg}, {elapsed}");
     bar.enable_steady_tick(Duration::from_millis(120));
-    let wait = client.generations().wait(job).timeout(Duration::MAX);
-    let wait = if let Some(vault) = vault_id { wait.vault(vault) } else { wait };
-    let wait = wait.on_change(|status| bar.set_message(one_line(status.state.as_str())));
-    let ended = wait.send().await;
+    let on_change = |status: &GenerationStatus| bar.set_message(one_line(status.state.as_str()));
+    let finished = order.run(&app.client, job, Duration::MAX, on_change).await;
     bar.finish_and_clear();
-    let finished = ended_with(id, ended)?;
-    let Some(folder) = folder else {
-        let urls: String = finished.images().map(|image| format!("{}\n", image.url)).collect();
-        return app.item(&finished, &urls);
+    let finished = finished?;
+    let Some(folder) = &order.output else {
+        let urls: Vec<_> = finished.images().map(|image| image.url.as_str()).collect();
+        return app.item(&finished, urls.join("\n"));
     };
-    let name: String = slugify(name).chars().take(40).collect();
+    let id = job.get().map_or("ID", JobId::as_str);
+    let name = find::slug(order.text.as_deref().unwrap_or(id), 40);
     for image in finished.images() {
         // Of the address: the end, which is different for each picture, and the extension.
         let file = image.url.as_str().split(['?', '#']).next().unwrap_or_default();
@@ -103,25 +105,59 @@ async fn queue_and_wait(app: &App, arguments: Generate, id: &OnceCell<JobId>) ->
         let (stem, extension) = file.rsplit_once('.').unwrap_or((file, "png"));
         let end: String = stem.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
         let path = folder.join(format!("{name}-{end}.{extension}"));
-        let saved = client.assets().download(&image.url).max_size(u64::MAX).save(&path).await;
+        let asset = app.client.assets().download(&image.url).max_size(u64::MAX);
         let hint = || format!("promptarium generate --resume {id} -o DIR downloads them");
-        saved.map_err(|error| Failure::from(error).hint(hint()))?;
-        app.item(&path, &format!("{}\n", path.display()))?;
+        asset.save(&path).await.map_err(|error| Failure::from(error).hint(hint()))?;
+        app.item(&path, path.display())?;
     }
     Ok(())
 }
 
-impl NewGeneration {
-    /// Queues the generation, unless an interrupted run with the same arguments did.
-    pub(crate) async fn submit(&self, client: &Client) -> Result<GenerationJob> {
-        let Self { model, text, count, ratio, video, vault } = self;
-        let vault = find::vault_id(client, vault.as_deref()).await?;
+impl Order {
+    /// Queues the generation, or takes the job that it names, and waits for the end.
+    pub(crate) async fn run(
+        &self,
+        client: &Client,
+        job: &OnceLock<JobId>,
+        timeout: Duration,
+        on_change: impl FnMut(&GenerationStatus) + Send,
+    ) -> Result<FinishedGeneration> {
+        let vault = find::vault_id(client, self.vault.as_deref()).await?;
+        let wait = match &self.job {
+            Some(id) => {
+                let _ = job.set(JobId::from(&**id));
+                let wait = client.generations().wait(&**id);
+                if let Some(vault) = vault { wait.vault(vault) } else { wait }
+            }
+            None => {
+                let queued = self.queue(client, vault).await?;
+                let _ = job.set(queued.client_job_id.clone());
+                client.generations().wait(queued)
+            }
+        };
+        let ended = wait.timeout(timeout).on_change(on_change).send().await;
+        let is_over = ended.as_ref().map_or_else(Error::is_job_failed, |_| true);
+        // From now on the same order is a new one.
+        for journal in fs::read_dir(state_folder("generations")?)?.flatten().filter(|_| is_over) {
+            let text = fs::read_to_string(journal.path()).unwrap_or_default();
+            if job.get().is_some_and(|id| text.contains(id.as_str())) {
+                fs::remove_file(journal.path())?;
+            }
+        }
+        Ok(ended?)
+    }
+
+    /// Queues the generation, unless an interrupted run of the same order did.
+    async fn queue(&self, client: &Client, vault: Option<VaultId>) -> Result<GenerationJob> {
+        let Self { model, text, count, aspect_ratio: ratio, video, .. } = self;
+        let (model, text) = (model.as_deref().unwrap_or_default(), text.as_deref());
+        let text = text.unwrap_or_default().trim();
         let create = client.generations().create(model, text).set_vault(vault);
         let create = create.set_aspect_ratio(ratio.as_deref());
         let create = if let Some(count) = count { create.batch_count(*count) } else { create };
         let create = if *video { create.video() } else { create };
-        let name = digest(&format!("{}\n{self:?}", client.base_url())) + ".journal";
-        let path = state_folder("generations")?.join(name);
+        let order = (client.base_url(), model, text, count, ratio, video, vault);
+        let path = state_folder("generations")?.join(digest(&format!("{order:?}")) + ".journal");
         match path.exists() {
             true => note("An earlier run was interrupted; asking the service for its job."),
             false => note(format!("Job {}", create.job_id())),
@@ -132,20 +168,6 @@ impl NewGeneration {
         }
         Ok(queued?)
     }
-}
-
-/// The end of a job, after which the same arguments queue a new one.
-pub(crate) fn ended_with(
-    job: &JobId,
-    ended: std::result::Result<FinishedGeneration, promptarium::Error>,
-) -> Result<FinishedGeneration> {
-    let is_over = ended.as_ref().map_or_else(promptarium::Error::is_job_failed, |_| true);
-    for journal in fs::read_dir(state_folder("generations")?)?.flatten().filter(|_| is_over) {
-        if fs::read_to_string(journal.path()).is_ok_and(|text| text.contains(job.as_str())) {
-            fs::remove_file(journal.path())?;
-        }
-    }
-    Ok(ended?)
 }
 
 /// A name for this content.

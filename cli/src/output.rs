@@ -47,12 +47,13 @@ impl App {
     }
 
     /// One item: this text, or JSON.
-    pub(crate) fn item(&self, item: &impl Serialize, text: &str) -> Result {
-        if !self.json {
-            return print(&for_terminal(text));
-        }
-        let line = serde_json::to_string(item).map_err(io::Error::from)?;
-        print(&(line + "\n"))
+    #[expect(clippy::needless_pass_by_value, reason = "ids are passed as they are")]
+    pub(crate) fn item(&self, item: &impl Serialize, text: impl ToString) -> Result {
+        let text = match self.json {
+            true => serde_json::to_string(item).map_err(io::Error::from)?,
+            false => for_terminal(text.to_string()),
+        };
+        print(&if text.ends_with('\n') { text } else { text + "\n" })
     }
 }
 
@@ -102,12 +103,14 @@ pub(crate) fn progress(steps: Option<u64>, template: &str) -> ProgressBar {
 
 /// The text without what would move the cursor.
 pub(crate) fn one_line(text: &str) -> String {
-    text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect()
+    text.replace(char::is_control, " ")
 }
 
 /// The text as it is, but on a terminal without control characters, which could do anything there.
-fn for_terminal(text: &str) -> String {
-    let is_safe = |char: char| !char.is_control() || char == '\n' || char == '\t';
-    let shown = |char| if is_safe(char) { char } else { char::REPLACEMENT_CHARACTER };
-    if io::stdout().is_terminal() { text.chars().map(shown).collect() } else { text.to_owned() }
+fn for_terminal(text: String) -> String {
+    let is_harmful = |char: char| char.is_control() && char != '\n' && char != '\t';
+    match io::stdout().is_terminal() {
+        true => text.replace(is_harmful, "\u{fffd}"),
+        false => text,
+    }
 }

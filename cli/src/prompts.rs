@@ -3,10 +3,10 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use futures::{StreamExt as _, TryStreamExt as _};
-use promptarium::{Prompt, PromptType};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use promptarium::Prompt;
 
-use crate::args::{Fields, Filled, Selection};
+use crate::args::{Filled, Selection};
 use crate::document::Document;
 use crate::failure::{ABSENT, Failure, Result};
 use crate::find;
@@ -28,7 +28,7 @@ pub(crate) async fn list(app: &App, words: Option<String>, selection: Selection)
     let list = list.set_prompt_type(selection.prompt_type);
     let prompts: Vec<_> = match &words {
         None => list.max_items(limit).prefetch(true).collect().await?,
-        Some(words) => find::search(list, words).take(limit).try_collect().await?,
+        Some(words) => find::search(list, words).await?.take(limit).try_collect().await?,
     };
     app.list(&prompts, &COLUMNS)?;
     if prompts.len() == limit && can_ask() {
@@ -45,8 +45,7 @@ pub(crate) async fn show(app: &App, text: &Filled, raw: bool) -> Result {
     if !raw && (!app.json || !text.set.is_empty()) {
         prompt.text = fill::filled(&prompt, &text.set)?;
     }
-    let end = if prompt.text.ends_with('\n') { "" } else { "\n" };
-    app.item(&prompt, &format!("{}{end}", prompt.text))
+    app.item(&prompt, &prompt.text)
 }
 
 pub(crate) async fn copy(app: &App, text: &Filled) -> Result {
@@ -57,7 +56,7 @@ pub(crate) async fn copy(app: &App, text: &Filled) -> Result {
         return Ok(());
     }
     note("There is no clipboard here; this is the text:");
-    app.item(&filled, &format!("{filled}\n"))
+    app.item(&filled, &filled)
 }
 
 /// The programs that fill the clipboard, on one system or another.
@@ -73,33 +72,26 @@ fn put(command: &str, text: &str) -> Option<()> {
     (child.wait().ok()?.success() && written.is_ok()).then_some(())
 }
 
-pub(crate) async fn new(app: &App, title: String, text: Option<String>, fields: Fields) -> Result {
-    let Fields { vault, prompt_type, model, platform } = fields;
-    let vault = find::vault_id(&app.client, vault.as_deref()).await?;
-    let prompt_type = prompt_type.or_else(|| model.as_ref().map(|_| PromptType::Image));
-    let document = Document { title, prompt_type, platform, ..Document::default() };
-    let create = async |document: Document| {
-        let prompt_type = Some(document.prompt_type());
-        let create = app.client.prompts().create(document.title, document.text).set_vault(vault);
-        let create = create.set_prompt_type(prompt_type).set_platform(document.platform);
-        Ok(create.set_model_id(model).await?)
-    };
+pub(crate) async fn new(app: &App, document: Document, text: Option<String>) -> Result {
+    let vaults = stream::iter(&document.vaults).then(|name| find::vault(&app.client, name));
+    let vaults: Vec<_> = vaults.map_ok(|vault| vault.id).try_collect().await?;
+    let create = async |document: Document| document.create(&app.client, &vaults, None).await;
     let prompt = match text.or_else(|| (!can_ask()).then(|| "-".to_owned())) {
         Some(text) => create(Document { text: fill::text(&text)?, ..document }).await?,
         None => edit::in_editor(&document, create).await?,
     };
-    app.item(&prompt, &format!("{}\n", prompt.id))
+    app.item(&prompt, prompt.id)
 }
 
 pub(crate) async fn rm(app: &App, names: &[String], yes: bool) -> Result {
-    let found = futures::stream::iter(names).then(|name| find::prompt(&app.client, name));
+    let found = stream::iter(names).then(|name| find::prompt(&app.client, name));
     let mut prompts: Vec<_> = found.try_collect().await?;
     prompts.sort_by_key(|prompt| prompt.id);
     prompts.dedup_by_key(|prompt| prompt.id);
     let titles: Vec<_> = prompts.iter().map(|prompt| format!("\"{}\"", prompt.title)).collect();
     confirm(yes, &format!("Delete {}? This cannot be undone.", titles.join(", ")))?;
     for prompt in prompts {
-        app.item(&app.client.prompts().delete(prompt.id).await?, &format!("{}\n", prompt.id))?;
+        app.item(&app.client.prompts().delete(prompt.id).await?, prompt.id)?;
     }
     Ok(())
 }

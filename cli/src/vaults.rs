@@ -22,13 +22,13 @@ pub(crate) async fn run(app: &App, command: VaultCommand) -> Result {
         VaultCommand::New { name, description, visibility } => {
             let create = client.vaults().create(name).set_description(description);
             let vault = create.set_visibility(visibility).await?;
-            app.item(&vault, &format!("{}\n", vault.id))
+            app.item(&vault, vault.id)
         }
         VaultCommand::Rm { vault, yes } => {
             let Vault { id, name, prompt_count, .. } = find::vault(client, &vault).await?;
             let question = format!("Delete the vault \"{name}\"? Its {prompt_count} prompts stay.");
             confirm(yes, &question)?;
-            app.item(&client.vaults().delete(id).await?, &format!("{id}\n"))
+            app.item(&client.vaults().delete(id).await?, id)
         }
         VaultCommand::Add(Members { vault, prompts }) => {
             let vault = find::vault(client, &vault).await?;
@@ -36,7 +36,7 @@ pub(crate) async fn run(app: &App, command: VaultCommand) -> Result {
             let ids: Vec<_> = found.map_ok(|prompt| prompt.id).try_collect().await?;
             for ids in ids.chunks(*limits::ADDED_PROMPTS.end()) {
                 let added = client.vault(vault.id).add(ids.iter().copied()).await?;
-                app.item(&added, &format!("{}\n", added.prompt_count))?;
+                app.item(&added, added.prompt_count)?;
             }
             Ok(())
         }
@@ -44,7 +44,7 @@ pub(crate) async fn run(app: &App, command: VaultCommand) -> Result {
             for prompt in &prompts {
                 let (vault, member) = member(client, &vault, prompt).await?;
                 let removed = client.vault(vault).remove(member.vault_prompt_id).await?;
-                app.item(&removed, &format!("{}\n", member.id))?;
+                app.item(&removed, member.id)?;
             }
             Ok(())
         }
@@ -52,17 +52,17 @@ pub(crate) async fn run(app: &App, command: VaultCommand) -> Result {
             let to = find::vault(client, &to).await?.id;
             let (from, member) = member(client, &from, &prompt).await?;
             let moved = client.vault(from).move_to(member.vault_prompt_id, to).await?;
-            app.item(&moved, &format!("{}\n", member.id))
+            app.item(&moved, member.id)
         }
         VaultCommand::Pin { vault, prompt, off } => {
             let (vault, member) = member(client, &vault, &prompt).await?;
             let (vault, id) = (client.vault(vault), member.vault_prompt_id);
             let pin = if off { vault.unpin(id) } else { vault.pin(id) };
-            app.item(&pin.await?, &format!("{}\n", member.id))
+            app.item(&pin.await?, member.id)
         }
         VaultCommand::Fork { id } => {
             let vault = client.vaults().fork(VaultId::new(id)).await?;
-            app.item(&vault, &format!("{}\n", vault.id))
+            app.item(&vault, vault.id)
         }
     }
 }

@@ -79,7 +79,7 @@ impl From<Cause> for Failure {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let result = match Config::parse(arguments, std::env::vars_os()) {
         Ok((config, command)) => execute(config, command),
-        Err(ConfigError::Help(text)) => print_text(text.as_bytes()),
+        Err(ConfigError::Help(text)) => print(text),
         Err(ConfigError::Invalid(problem)) => Err(problem.into()),
     };
     result.unwrap_or_else(|Failure(code, problem)| {
@@ -113,23 +113,18 @@ fn execute(config: Config, command: CliCommand) -> Result<ExitCode, Failure> {
             let _ = clap_mangen::Man::new(command_line()).render(&mut text);
         }
     }
-    print_text(&text)
+    print(text)
 }
 
-/// The reader of a text may close stdout before its end.
-fn print_text(text: &[u8]) -> Result<ExitCode, Failure> {
-    match print(text) {
+/// Writes to stdout, which its reader may close before the end.
+fn print(text: impl AsRef<[u8]>) -> Result<ExitCode, Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(format!("cannot write to stdout: {error}").into())
         }
         _ => Ok(ExitCode::SUCCESS),
     }
-}
-
-fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_ref())?;
-    stdout.flush()
 }
 
 fn block_on(program: impl Future<Output = Result<ExitCode, Failure>>) -> Result<ExitCode, Failure> {

@@ -1,12 +1,13 @@
 //! Reads prompts from Markdown, CSV and JSON files of this and other programs.
 
 use std::fs::{self, DirEntry};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use promptarium::PromptType;
 use serde_json::{Map, Value};
 
 use crate::document::Document;
+use crate::export::ORIGIN;
 use crate::failure::{FAILED, Failure, Result, USAGE};
 
 /// The place of a prompt in the files, and the prompt, or why there is none.
@@ -16,28 +17,38 @@ pub(super) type Source = (String, Result<Document>);
 const TITLE: [&str; 5] = ["title", "name", "act", "command", "label"];
 const TEXT: [&str; 5] = ["content", "prompt", "text", "value", "template"];
 
-pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
+/// What is in a file or a folder. A file has an id only if it was exported from this library.
+pub(super) fn sources(path: &Path, library: &str) -> Result<Vec<Source>> {
     if path.is_dir() {
         let entries = fs::read_dir(path).map_err(Failure::file(path))?.flatten();
         let is_visible = |entry: &DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b".");
         let mut entries: Vec<_> = entries.filter(is_visible).map(|entry| entry.path()).collect();
         entries.retain(|it| it.is_dir() || it.extension().is_some_and(|it| it == "md"));
         entries.sort();
-        let sources: Vec<_> = entries.iter().map(|path| sources(path)).collect::<Result<_>>()?;
-        return Ok(sources.into_iter().flatten().collect());
+        let unread = |failure| vec![("not read".to_owned(), Err(failure))];
+        let of_entry = |path: &PathBuf| sources(path, library).unwrap_or_else(unread);
+        return Ok(entries.iter().flat_map(of_entry).collect());
     }
-    let file = fs::read(path).map_err(Failure::file(path))?;
-    let file = String::from_utf8_lossy(&file).trim_start_matches('\u{feff}').to_owned();
     let name = path.display().to_string();
+    let file = fs::read(path).map_err(Failure::file(path))?;
+    let file = String::from_utf8(file).map_err(|_| {
+        let failure = Failure::new(USAGE, format!("{name}: the text is not UTF-8"));
+        failure.hint("save the file as UTF-8; spreadsheets ask for the encoding")
+    })?;
+    let file = file.trim_start_matches('\u{feff}');
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     match extension.to_str() {
-        Some("csv" | "tsv") => csv(&name, &file),
-        Some("json" | "jsonl") => json(&name, &file),
+        Some("csv" | "tsv") => csv(&name, file),
+        Some("json" | "jsonl") => json(&name, file),
         _ => {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let document = Document::parse(&file).map(|document| match &*document.title {
-                "" => Document { title: stem.replace(['-', '_'], " "), ..document },
-                _ => document,
+            let origin = fs::read_to_string(path.with_file_name(ORIGIN)).unwrap_or_default();
+            let document = Document::parse(file).map(|mut document| {
+                document.id = document.id.filter(|_| origin.trim() == library);
+                if document.title.is_empty() {
+                    document.title = stem.replace(['-', '_'], " ");
+                }
+                document
             });
             Ok(vec![(name, document)])
         }
@@ -122,7 +133,8 @@ fn document(object: &Map<String, Value>, key: &str) -> Result<Document> {
     let title = text(&TITLE).or_else(|| (!key.is_empty()).then(|| key.to_owned()));
     Ok(Document {
         title: title.unwrap_or_else(first_line),
-        prompt_type: text(&["type", "promptType"]).as_deref().map(PromptType::from),
+        prompt_type: text(&["type", "promptType"]).map(|it| PromptType::from(&*it.to_lowercase())),
+        model: text(&["model", "modelId"]),
         platform: text(&["platform"]),
         vaults: text(&["vault", "vaults"]).into_iter().collect(),
         text: content,

@@ -10,7 +10,6 @@ use rmcp::model::{
     PromptMessage, Role,
 };
 use serde_json::Value;
-use slug::slugify;
 
 use super::Library;
 use crate::failure::{ABSENT, Failure, Result, USAGE};
@@ -99,9 +98,9 @@ impl Library {
             let defaults = variables.into_iter().filter_map(|it| it.default);
             return Ok(defaults.filter(|it| find::fold(it).starts_with(&typed)).collect());
         }
-        let found = find::search(self.client.prompts().list(), &argument.value).take(COMPLETED);
+        let found = find::search(self.client.prompts().list(), &argument.value).await?;
         let is_meant = |title: &String| ready(find::fold(title).contains(&typed));
-        let titles = found.map_ok(|prompt| prompt.title).try_filter(is_meant);
+        let titles = found.take(COMPLETED).map_ok(|prompt| prompt.title).try_filter(is_meant);
         let mut titles: Vec<_> = titles.take(CompletionInfo::MAX_VALUES + 1).try_collect().await?;
         titles.dedup();
         Ok(titles)
@@ -110,8 +109,7 @@ impl Library {
 
 /// The entry of a prompt. Its name ends with the id, so it is unique and outlives the title.
 pub(super) fn entry(prompt: &Prompt) -> Entry {
-    let title: String = slugify(&prompt.title).chars().take(48).collect();
-    let title = if title.is_empty() { "prompt" } else { title.trim_end_matches('-') };
+    let name = format!("{}-{}", find::slug(&prompt.title, 48), prompt.id);
     let words = prompt.text.split_whitespace().take(60).collect::<Vec<_>>().join(" ");
     let arguments = prompt.variables().into_iter().map(|variable| {
         let argument = PromptArgument::new(variable.name).with_required(variable.default.is_none());
@@ -122,7 +120,7 @@ pub(super) fn entry(prompt: &Prompt) -> Entry {
     });
     let arguments = Some(arguments.collect::<Vec<_>>()).filter(|arguments| !arguments.is_empty());
     let start: String = words.chars().take(120).collect();
-    Entry::new(format!("{title}-{}", prompt.id), Some(start), arguments).with_title(&prompt.title)
+    Entry::new(name, Some(start), arguments).with_title(&prompt.title)
 }
 
 pub(super) fn any_prompt() -> Entry {

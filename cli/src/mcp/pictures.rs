@@ -1,10 +1,10 @@
 //! Pictures: as resources with their addresses, and generated ones.
 
-use std::sync::PoisonError;
+use std::sync::{OnceLock, PoisonError};
 use std::time::Duration;
 
 use data_encoding::BASE64;
-use promptarium::{AssetUrl, GenerationRef, Prompt};
+use promptarium::{AssetUrl, GenerationStatus, JobId, Prompt};
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, CallToolResult, ContentBlock, ProgressNotificationParam, ReadResourceResult,
@@ -14,8 +14,8 @@ use serde_json::json;
 use url::Url;
 
 use super::{Answer, Library, Request, protocol_error};
-use crate::failure::{Failure, Result};
-use crate::media::{NewGeneration, ended_with};
+use crate::failure::Result;
+use crate::media::Order;
 
 /// The largest picture that is sent to a client.
 const BYTES_MAX: u64 = 10 * 1024 * 1024;
@@ -54,32 +54,23 @@ impl Library {
     }
 
     /// Queues a generation, or waits again for the job of an earlier call.
-    pub(super) async fn generate(
-        &self,
-        generation: std::result::Result<NewGeneration, String>,
-        context: &Request,
-    ) -> Result<CallToolResult> {
-        let (id, job) = match generation {
-            Ok(generation) => {
-                let job = generation.submit(&self.client).await?;
-                (job.client_job_id.clone(), GenerationRef::from(job))
-            }
-            Err(id) => ((&*id).into(), GenerationRef::from(&*id)),
-        };
-        let (token, peer) = (context.meta.get_progress_token(), context.peer.clone());
+    pub(super) async fn generate(&self, order: Order, context: &Request) -> Result<CallToolResult> {
+        let (token, job) = (context.meta.get_progress_token(), OnceLock::new());
         let mut steps = 0.0;
-        let wait = self.client.generations().wait(job).timeout(WAIT).on_change(|status| {
-            let (Some(token), peer) = (token.clone(), peer.clone()) else { return };
+        let on_change = |status: &GenerationStatus| {
+            let (Some(token), peer) = (token.clone(), context.peer.clone()) else { return };
             steps += 1.0;
             let progress = ProgressNotificationParam::new(token, steps);
             let progress = progress.with_message(status.state.as_str());
             tokio::spawn(async move { peer.notify_progress(progress).await });
-        });
-        let ended = wait.send().await;
-        let is_late = ended.as_ref().is_err_and(|error| !error.is_job_failed());
-        let finished = ended_with(&id, ended).map_err(|failure: Failure| match is_late {
-            true => failure.hint(format!("call generate_image again with job \"{id}\" alone")),
-            false => failure,
+        };
+        let ended = order.run(&self.client, &job, WAIT, on_change).await;
+        let id = job.get().map_or("", JobId::as_str);
+        let finished = ended.map_err(|failure| match id {
+            "" => failure,
+            id => {
+                failure.hint(format!("call generate_image with job \"{id}\" alone to wait again"))
+            }
         })?;
         finished.prompts.iter().for_each(|prompt| drop(self.pictures(prompt)));
         let mut content = vec![ContentBlock::text(format!("job {id}"))];

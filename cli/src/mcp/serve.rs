@@ -5,10 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
+use axum::serve::ListenerExt as _;
 use futures::stream::{self, BoxStream, StreamExt as _};
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use hyper_util::server::conn::auto;
-use hyper_util::service::TowerToHyperService;
 use promptarium::{PromptId, Timestamp};
 use rmcp::ServiceExt as _;
 use rmcp::service::ServerInitializeError;
@@ -39,28 +38,17 @@ pub(super) async fn http(library: Library, address: SocketAddr) -> Result {
             .hint("use 127.0.0.1:PORT; whoever reaches it has your key's rights"));
     }
     let failed = |error| Failure::new(FAILED, format!("--http: {address}: {error}"));
-    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let listener = TcpListener::bind(address).await.map_err(&failed)?;
     let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
     let config = StreamableHttpServerConfig::default().with_allowed_origins(origins);
     let sessions = Arc::new(LocalSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(library.clone()), sessions, config);
     let address = listener.local_addr()?;
     note(format!("MCP at http://{address}/mcp, for this machine only; Ctrl-C stops it"));
-    loop {
-        let Ok((stream, _)) = listener.accept().await else {
-            // The client has gone, or there are too many connections for now.
-            sleep(Duration::from_millis(50)).await;
-            continue;
-        };
-        // An event waits for no acknowledgement of the one before.
-        let _ = stream.set_nodelay(true);
-        let service = TowerToHyperService::new(service.clone());
-        tokio::spawn(async move {
-            let connection = auto::Builder::new(TokioExecutor::new());
-            // A connection that breaks is the client's affair.
-            let _ = connection.serve_connection(TokioIo::new(stream), service).await;
-        });
-    }
+    // An event waits for no acknowledgement of the one before.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+    let router = Router::new().nest_service("/mcp", service);
+    axum::serve(listener, router).await.map_err(failed)
 }
 
 type State = Vec<(PromptId, Timestamp)>;

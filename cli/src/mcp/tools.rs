@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use futures::{StreamExt as _, TryStreamExt as _};
-use promptarium::{PromptId, PromptType};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, Tool};
 use serde::Deserialize;
@@ -12,9 +11,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{Answer, Library, Request};
+use crate::document::Document;
 use crate::failure::{Failure, INTERRUPTED, Result, USAGE};
 use crate::find;
-use crate::media::NewGeneration;
 
 #[derive(Deserialize)]
 struct Search {
@@ -32,20 +31,9 @@ struct Get {
 
 #[derive(Deserialize)]
 struct Save {
-    id: Option<i64>,
-    title: String,
-    text: String,
-    r#type: Option<String>,
-    model: Option<String>,
-    platform: Option<String>,
-    vault: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Generate {
     #[serde(flatten)]
-    generation: NewGeneration,
-    job: Option<String>,
+    document: Document,
+    vault: Option<String>,
 }
 
 /// The tools; without those that write unless that is allowed.
@@ -97,17 +85,14 @@ impl Library {
                 Err(failure.hint("the user can start it with --write"))
             }
             "save_prompt" => self.save(parse(arguments)?).await,
-            _ => {
-                let Generate { generation, job } = parse(arguments)?;
-                self.generate(job.map_or(Ok(generation), Err), context).await
-            }
+            _ => self.generate(parse(arguments)?, context).await,
         }
     }
 
     async fn search(&self, Search { query, limit, vault }: Search) -> Result<CallToolResult> {
         let vault = find::vault_id(&self.client, vault.as_deref()).await?;
         let found = find::search(self.client.prompts().list().set_vault(vault), &query);
-        let found: Vec<_> = found.take(limit.unwrap_or(20).min(100)).try_collect().await?;
+        let found: Vec<_> = found.await?.take(limit.unwrap_or(20).min(100)).try_collect().await?;
         let prompts = found.iter().map(|prompt| {
             let start: String = prompt.text.chars().take(200).collect();
             json!({ "id": prompt.id, "title": prompt.title, "type": prompt.prompt_type,
@@ -127,19 +112,19 @@ impl Library {
         Ok(CallToolResult::success(content))
     }
 
-    async fn save(&self, arguments: Save) -> Result<CallToolResult> {
-        let Save { id, title, text, r#type, model, platform, vault } = arguments;
+    async fn save(&self, Save { mut document, vault }: Save) -> Result<CallToolResult> {
         let vault = find::vault_id(&self.client, vault.as_deref()).await?;
-        let (prompts, kind) = (self.client.prompts(), r#type.as_deref().map(PromptType::from));
-        let prompt = match id.map(PromptId::new) {
+        let prompt = match document.id {
             Some(id) => {
-                let update = prompts.update(id).title(title).text(text).set_prompt_type(kind);
-                update.set_platform(platform).set_model_id(model).set_vault(vault).await?
+                let now = self.client.prompts().get(id).await?;
+                document.platform = document.platform.or(now.platform.clone());
+                let prompt = document.update(&self.client, &now).await?;
+                match vault.filter(|vault| !now.vault_ids.contains(vault)) {
+                    Some(vault) => self.client.prompts().save(id, vault).await?,
+                    None => prompt,
+                }
             }
-            None => {
-                let create = prompts.create(title, text).set_prompt_type(kind);
-                create.set_platform(platform).set_model_id(model).set_vault(vault).await?
-            }
+            None => document.create(&self.client, vault.as_slice(), None).await?,
         };
         Ok(CallToolResult::structured(json!({ "id": prompt.id, "title": prompt.title })))
     }

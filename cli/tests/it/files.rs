@@ -48,19 +48,50 @@ fn files_of_prompts_that_are_gone_are_deleted_only_if_asked_and_others_never() {
 }
 
 #[test]
+fn a_file_has_a_name_without_a_leading_dash_and_no_file_of_somebody_is_overwritten() {
+    let library = Library::start();
+    library.ok(&["new", "///", "a"]);
+    library.ok(&["new", "Notes", "b"]);
+    library.ok(&["export", "out"]);
+    assert_eq!(library.names("out"), [".promptarium", "notes-2.md", "prompt-1.md"]);
+    // An export to a full disk may have left it so.
+    library.write("out/.promptarium", "");
+    library.write("out/notes-2.md", "mine");
+    let ran = library.run(&["export", "out"]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("notes-2.md is not"), "{ran:?}");
+    assert_eq!(library.read("out/notes-2.md"), "mine");
+    fs::rename(
+        library.folder.path().join("out/notes-2.md"),
+        library.folder.path().join("out/my-2.md"),
+    )
+    .unwrap();
+    for written in [1, 0] {
+        assert_eq!(library.json(&["export", "out"])[0]["written"], written);
+    }
+}
+
+#[test]
 fn an_exported_folder_that_is_imported_again_changes_what_was_edited_and_doubles_nothing() {
     let library = Library::start();
     library.ok(&["vault", "new", "Writing"]);
     library.ok(&["new", "A", "a", "--vault", "Writing"]);
     library.ok(&["new", "B", "b"]);
     library.ok(&["export", "out"]);
-    assert_eq!(library.json(&["import", "out", "--yes"])[0]["unchanged"], 2);
+    // Also in a folder around it, and one file of it.
+    for (path, unchanged) in [("out", 2), (".", 2), ("out/b-2.md", 1)] {
+        assert_eq!(library.json(&["import", path, "--yes"])[0]["unchanged"], unchanged);
+    }
     let file = library.read("out/a-1.md").replace("\n\na\n", "\n\nchanged\n");
     library.write("out/a-1.md", &file);
     library.write("out/c.md", "New");
     assert_eq!(library.ok(&["import", "out", "--yes"]), "2 prompts are stored");
     assert_eq!(library.ok(&["show", "A"]), "changed");
     assert_eq!(library.ok(&["show", "c"]), "New");
+    // A text from Windows is not changed by its file.
+    library.ok(&["new", "Lines", "one\r\ntwo"]);
+    library.ok(&["export", "lines"]);
+    assert_eq!(library.json(&["import", "lines", "--yes"])[0]["changed"], 0);
+    library.ok(&["rm", "Lines", "--yes"]);
     // The edited file is older than its prompt now.
     library.write("out/a-1.md", &file.replace("changed", "again"));
     let ran = library.run(&["import", "out", "--yes"]);
@@ -161,6 +192,17 @@ fn files_that_have_no_prompts_are_refused_with_what_they_need() {
     ] {
         let ran = library.run(&["import", file, "--yes"]);
         assert!(ran.stderr.contains(said), "{file}: {ran:?}");
+    }
+    library.write("folder/a.md", "A");
+    fs::write(library.folder.path().join("folder/b.md"), b"caf\xe9").unwrap();
+    fs::write(library.folder.path().join("latin.csv"), b"title,text\nCaf\xe9,a\n").unwrap();
+    for (file, code, said) in [
+        ("folder", 0, "folder/b.md: the text is not UTF-8"),
+        ("latin.csv", 2, "latin.csv: the text is not UTF-8"),
+        ("image.md", 1, "there is nothing to store"),
+    ] {
+        let ran = library.run(&["import", file, "--yes"]);
+        assert!(ran.code == Some(code) && ran.stderr.contains(said), "{file}: {ran:?}");
     }
     library.ok(&["import", "image.md", "--yes", "--model", "local/plasma"]);
     assert!(library.ok(&["ls"]).contains("\timage\t"));

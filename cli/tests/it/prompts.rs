@@ -43,9 +43,14 @@ fn a_prompt_is_named_by_id_title_or_a_part_that_only_one_title_has() {
     library.ok(&["new", "Code review", "Review"]);
     library.ok(&["new", "Code", "Write"]);
     library.ok(&["new", "Commit", "Write code"]);
-    for (name, text) in
-        [("1", "Sugar"), ("creme brulee", "Sugar"), ("code", "Write"), ("REVIEW", "Review")]
-    {
+    library.ok(&["new", "2024", "A year"]);
+    for (name, text) in [
+        ("1", "Sugar"),
+        ("creme brulee", "Sugar"),
+        ("code", "Write"),
+        ("REVIEW", "Review"),
+        ("2024", "A year"),
+    ] {
         assert_eq!(library.ok(&["show", name]), text, "{name}");
     }
     for (name, code) in [("9", 4), ("nothing", 4), ("Co", 2)] {

@@ -81,6 +81,11 @@ fn a_key_that_only_reads_is_told_so() {
     let ran = library.run(&["new", "A", "a"]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("may not write"), "{}", ran.stderr);
+    // An import does not try all the others.
+    let rows: String = (0..100).map(|number| format!("A,{number}\n")).collect();
+    library.write("a.csv", &format!("title,text\n{rows}"));
+    let ran = library.run(&["import", "a.csv", "--yes"]);
+    assert!(ran.stderr.contains("may not write") && !ran.stderr.contains("not stored"), "{ran:?}");
 }
 
 #[test]

@@ -13,10 +13,12 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
+use tokio::time::sleep;
 
 use super::commands::{ImportInput, execute};
 use super::{EXIT_FAILURE, Failure, Output};
 use crate::config::{CliCommand, Config};
+use crate::limits::RETRY_PAUSE_MAX;
 use crate::store::Store;
 
 const SOCKET: &str = "admin.sock";
@@ -61,7 +63,12 @@ fn listen(folder: &Path, store: Arc<dyn Store>) -> io::Result<TempPath> {
     let only_user = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(&path, only_user)?;
     tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
+        loop {
+            let Ok((stream, _)) = listener.accept().await else {
+                // There are too many open files for now.
+                sleep(RETRY_PAUSE_MAX).await;
+                continue;
+            };
             let (store, runtime) = (store.clone(), Handle::current());
             spawn_blocking(move || runtime.block_on(answer(stream, store)));
         }

@@ -77,13 +77,11 @@ pub(super) async fn write(config: &Config, document: &str, to: &Path) -> Result<
         Ok((kept, missing))
     })
     .await?;
-    let (prompts, lost) = (
-        data.prompts.len(),
-        match missing {
-            0 => String::new(),
-            _ => format!("; {missing} files are not in the blob store, is it that of the server?"),
-        },
-    );
+    let prompts = data.prompts.len();
+    let lost = match missing {
+        0 => String::new(),
+        _ => format!("; {missing} files are not in the blob store, is it that of the server?"),
+    };
     let text = format!("wrote {prompts} prompts and {kept} files to {}{lost}\n", to.display());
     Ok((text, json!({ "prompts": prompts, "files": kept, "missing_files": missing })))
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 #[cfg(feature = "folder")]
 use parking_lot::Mutex;
+use serde_json::Value;
 #[cfg(feature = "postgres")]
 use serde_json::json;
 
@@ -41,9 +42,7 @@ pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCo
             archive::write(config, &document.into_inner(), &file).await?
         }
         command => {
-            let emit = async |part: String| {
-                Ok(print(&part).map_err(|error| format!("cannot write to stdout: {error}"))?)
-            };
+            let emit = async |part: String| print(part).map(drop);
             let mut input = ImportInput::default();
             if let AdminCommand::Account(AccountCommand::Import { file, .. }) = &command {
                 input = import_input(config, &command, file).await?;
@@ -51,12 +50,12 @@ pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCo
             dispatch(config, command, input, emit).await?
         }
     };
-    let result = if config.settings.json { format!("{json}\n") } else { text };
-    // An export has printed its result.
-    if !json.is_null() {
-        print(result).map_err(|error| format!("cannot write to stdout: {error}"))?;
+    match (json, config.settings.json) {
+        // An export has printed its result.
+        (Value::Null, _) => Ok(ExitCode::SUCCESS),
+        (json, true) => print(format!("{json}\n")),
+        (_, false) => print(text),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Has the running server of the folder carry out a command, or does it here.

@@ -1,11 +1,11 @@
 //! What the program prints when it accepts requests.
 
+use std::fmt;
 use std::path::Path;
-use std::{fmt, io};
 
 use serde::Serialize;
 
-use super::print;
+use super::{Failure, print};
 use crate::start::DEFAULT_ACCOUNT;
 
 /// How to reach the server, printed once it accepts requests. It contains a key and a sign-in
@@ -34,10 +34,10 @@ pub(super) struct ReadyLine<'a> {
 
 impl ReadyLine<'_> {
     pub(super) fn print(&self, json: bool) {
-        let line = || Ok(serde_json::to_string(self)? + "\n");
-        let text = if json { line() } else { io::Result::Ok(self.to_string()) };
-        if let Err(error) = text.and_then(print) {
-            tracing::warn!(%error, "the ready line could not be written");
+        // Texts and numbers are always JSON.
+        let line = || serde_json::to_string(self).unwrap_or_default() + "\n";
+        if let Err(Failure(_, error)) = print(if json { line() } else { self.to_string() }) {
+            tracing::warn!(error, "the ready line could not be written");
         }
     }
 }

@@ -84,6 +84,16 @@ async fn pictures(server: &Running, key: &str) -> Vec<Vec<u8>> {
 }
 
 #[tokio::test]
+async fn the_reader_of_a_list_may_leave_before_its_end() {
+    let home = Home::new();
+    let _server = home.start("").await;
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut list = program(&format!("account list {}", home.data("data")));
+    assert!(list.stdout(writer).status().await.unwrap().success());
+}
+
+#[tokio::test]
 async fn what_was_kept_is_there_after_a_stop_and_a_start() {
     let home = Home::new();
     let server = home.start("").await;
