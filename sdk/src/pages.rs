@@ -23,8 +23,9 @@ type Fetching<T> = BoxFuture<'static, Result<FetchedPage<T>, Error>>;
 /// [one page earlier](crate::request::ListPrompts::prefetch).
 ///
 /// It ends after the last page, after `max_items`, and after an error, from which
-/// [`retry`](Self::retry) or [`skip_failed`](Self::skip_failed) resumes. A cursor that the service
-/// returns a second time is [`Error::is_pagination_loop`].
+/// [`retry`](Self::retry) resumes; an item that cannot be decoded is an error of its page, which
+/// [`Items`] can skip. A cursor that the service returns a second time is
+/// [`Error::is_pagination_loop`].
 ///
 /// ```
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
@@ -54,10 +55,7 @@ enum State<T> {
     },
     /// Received, but not yet returned.
     Fetched(Result<FetchedPage<T>, Error>),
-    /// With the cursor after a page that was received and cannot be decoded.
-    Failed {
-        next_cursor: Option<Cursor>,
-    },
+    Failed,
     Looping,
     Ended,
 }
@@ -88,21 +86,11 @@ impl<T> Pages<T> {
     /// After an error: requests the page that failed again when the stream is polled next. `false`,
     /// without effect, without an error and after [`Error::is_pagination_loop`].
     pub fn retry(&mut self) -> bool {
-        let failed = matches!(self.state, State::Failed { .. });
+        let failed = matches!(self.state, State::Failed);
         if failed {
             self.state = State::Idle;
         }
         failed
-    }
-
-    /// After an error of a page that was received and cannot be decoded: continues with the page
-    /// after it ([`Items::skip_failed`] skips one item). `false`, without effect, after other errors.
-    pub fn skip_failed(&mut self) -> bool {
-        let State::Failed { next_cursor } = &mut self.state else { return false };
-        let Some(next) = next_cursor.take() else { return false };
-        self.cursor = Some(next);
-        self.state = self.next_state();
-        true
     }
 
     fn poll_page(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Page<T>, Error>>> {
@@ -119,7 +107,7 @@ impl<T> Pages<T> {
         self.advance(cx, false);
         match mem::replace(&mut self.state, State::Ended) {
             State::Fetched(Ok(page)) if whole && page.items.iter().any(Result::is_err) => {
-                self.state = State::Failed { next_cursor: page.next_cursor.clone() };
+                self.state = State::Failed;
                 Poll::Ready(Some(Ok(page)))
             }
             State::Fetched(Ok(mut page)) => {
@@ -128,7 +116,7 @@ impl<T> Pages<T> {
                 Poll::Ready(Some(Ok(page)))
             }
             State::Fetched(Err(error)) => {
-                self.state = State::Failed { next_cursor: None };
+                self.state = State::Failed;
                 Poll::Ready(Some(Err(error)))
             }
             State::Looping => Poll::Ready(Some(Err(Error::pagination_loop(self.cursor.as_ref())))),
