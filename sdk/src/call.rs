@@ -130,6 +130,12 @@ impl<T, B> Call<T, B> {
         Self { context, builder, output: PhantomData }
     }
 
+    /// With the options of another call, which this one is a part of.
+    pub(crate) fn with(mut self, options: &CallOptions) -> Self {
+        self.context.options = options.clone();
+        self
+    }
+
     /// How long all of it may take, with all attempts and the backoff between them. By default a call
     /// has the client's [`overall_timeout`](crate::ClientBuilder::overall_timeout), an upload or a
     /// download no limit, and waiting for a generation 10 minutes; the job continues after it.

@@ -4,7 +4,6 @@
 mod items;
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
 use std::mem;
 use std::task::{Context, Poll, ready};
 
@@ -40,7 +39,8 @@ pub struct Pages<T> {
     fetch: Box<Fetch<T>>,
     state: State<T>,
     cursor: Option<Cursor>,
-    used: Used,
+    /// The cursors that were used.
+    used: HashSet<Cursor>,
     left: Option<usize>,
     prefetch: bool,
     /// A request that was sent ahead failed, so the page is requested when it is needed.
@@ -67,10 +67,7 @@ impl<T> Pages<T> {
         prefetch: bool,
         fetch: impl FnMut(Option<Cursor>) -> Fetching<T> + Send + 'static,
     ) -> Self {
-        let mut used = Used::default();
-        if let Some(cursor) = &cursor {
-            used.insert(cursor);
-        }
+        let used = cursor.iter().cloned().collect();
         let state = if max_items == Some(0) { State::Ended } else { State::Idle };
         let (fetch, left) = (Box::new(fetch), max_items);
         Self { fetch, state, cursor, used, left, prefetch, prefetch_failed: false }
@@ -176,7 +173,7 @@ impl<T> Pages<T> {
         match &self.cursor {
             None => State::Ended,
             Some(_) if self.left == Some(0) => State::Ended,
-            Some(cursor) if self.used.insert(cursor) => State::Idle,
+            Some(cursor) if self.used.insert(cursor.clone()) => State::Idle,
             Some(_) => State::Looping,
         }
     }
@@ -185,22 +182,6 @@ impl<T> Pages<T> {
 stream!([T] Pages<T> => Page<T>, Error, poll_page);
 
 debug!([T] Pages<T>, |it| cursor = it.cursor);
-
-/// The cursors that were used, eight bytes of each, so that memory stays small.
-///
-/// Two cursors with the same hash would end a list with an error although it does not loop: among
-/// 10,000 cursors once in some 10¹¹ lists. The keys of the hash are random for each list.
-#[derive(Default)]
-struct Used {
-    keys: RandomState,
-    hashes: HashSet<u64>,
-}
-
-impl Used {
-    fn insert(&mut self, cursor: &Cursor) -> bool {
-        self.hashes.insert(self.keys.hash_one(cursor))
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -165,9 +165,8 @@ impl ImageToUpload<'_> {
             attempts.begin();
             let attempt = attempts.history.attempts;
             let asked = Instant::now();
-            let mut slot = context.client.uploads().slot(content_type.clone(), total);
-            slot.context.options = options.clone();
-            let slot = slot.await?;
+            let slot = context.client.uploads().slot(content_type.clone(), total);
+            let slot = slot.with(options).await?;
             let (url, path) = (slot.url.clone(), slot.path.clone());
             let image =
                 UploadedImage { url, path, content_type: content_type.clone(), size: total };
