@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use wiremock::ResponseTemplate;
 
 use super::{kinds, problem};
-use crate::stub::{answering, client, envelope, failure, outcome, prompt, raw_failure};
+use crate::stub::{answering, client, envelope, failure, get, outcome, prompt, raw_failure};
 
 #[tokio::test]
 async fn details_of_any_form_are_accepted() {
