@@ -38,6 +38,16 @@ pub(crate) fn pixels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
     Value::deserialize(deserializer).map(|value| integer(value).ok())
 }
 
+/// A word of an open enum. `null` is an unknown one.
+pub(crate) fn word<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: for<'a> From<&'a str>,
+    D: Deserializer<'de>,
+{
+    let word = Option::<Text<'_>>::deserialize(deserializer)?;
+    Ok(T::from(word.as_ref().map_or("null", |Text(text)| text)))
+}
+
 /// A list that is `null` is empty.
 pub(crate) fn list<'de, T, D>(deserializer: D) -> Result<Vec<T>, D::Error>
 where

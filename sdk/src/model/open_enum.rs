@@ -82,10 +82,9 @@ macro_rules! open_enum {
         }
 
         impl<'de> serde::Deserialize<'de> for $name {
-            /// `null` is an unknown value.
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = Option::<$crate::model::lenient::Text<'_>>::deserialize(deserializer)?;
-                Ok(text.map_or_else(|| Self::from("null"), |text| Self::from(&*text.0)))
+                let text = $crate::model::lenient::Text::deserialize(deserializer)?;
+                Ok(Self::from(&*text.0))
             }
         }
     };

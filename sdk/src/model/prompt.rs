@@ -5,7 +5,7 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 
 use crate::model::extra::model;
-use crate::model::lenient::{list, pixels, timestamp};
+use crate::model::lenient::{list, pixels, timestamp, word};
 use crate::model::open_enum::open_enum;
 use crate::model::{AssetUrl, PromptId, Timestamp, VaultId, VaultPromptId};
 
@@ -44,10 +44,12 @@ model! {
         #[serde(rename = "prompt")]
         pub text: String,
         /// The type of output that the prompt is for.
+        #[serde(deserialize_with = "word")]
         pub prompt_type: PromptType,
         /// A free label for the platform or tool that the prompt is meant for.
         pub platform: Option<String>,
         /// The status.
+        #[serde(deserialize_with = "word")]
         pub status: PromptStatus,
         /// The images that generations made.
         #[serde(default, deserialize_with = "list")]

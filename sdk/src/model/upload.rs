@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::model::extra::model;
 use crate::model::id::text;
-use crate::model::lenient::{Text, integer};
+use crate::model::lenient::{Text, integer, word};
 use crate::model::open_enum::open_enum;
 
 open_enum! {
@@ -42,6 +42,7 @@ model! {
         /// The path of the image in the storage.
         pub path: String,
         /// The declared type.
+        #[serde(deserialize_with = "word")]
         pub content_type: ImageContentType,
         /// The declared size in bytes.
         #[serde(deserialize_with = "integer")]

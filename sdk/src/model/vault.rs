@@ -1,7 +1,7 @@
 //! Vaults, and the responses of calls that change their contents.
 
 use crate::model::extra::model;
-use crate::model::lenient::{integer, timestamp};
+use crate::model::lenient::{integer, timestamp, word};
 use crate::model::open_enum::open_enum;
 use crate::model::{AssetUrl, PromptId, Timestamp, VaultId, VaultPromptId};
 
@@ -29,6 +29,7 @@ model! {
         /// The name in a form for URLs.
         pub slug: String,
         /// The visibility.
+        #[serde(deserialize_with = "word")]
         pub visibility: Visibility,
         /// How access is controlled. The specification shows only `null`.
         pub access_type: Option<String>,
