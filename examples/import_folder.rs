@@ -102,8 +102,9 @@ impl Import {
         if entry.is_generation {
             return self.generation(entry, text.trim()).await;
         }
-        let (title, text) = text.split_once('\n').ok_or("the file has no second line")?;
-        let mut create = self.client.prompts().create(title.trim(), text.trim()).vault(self.vault);
+        let (title, text) =
+            text.trim_end().split_once('\n').ok_or("the file has no second line")?;
+        let mut create = self.client.prompts().create(title.trim_end(), text).vault(self.vault);
         if let Some(picture) = &entry.picture {
             let upload = self.client.uploads().image(picture);
             let image = self.journal.run(key(picture), upload).await?;

@@ -20,6 +20,17 @@ pub(crate) struct Seen {
     pub(crate) body: Value,
 }
 
+/// A service that changes what it is sent, or tells less than it knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "not all tests need another server")]
+pub(crate) enum Manner {
+    Exact,
+    /// Texts lose the spaces at their ends, and have other line ends.
+    Trims,
+    /// Times have no fractions of seconds.
+    WholeSeconds,
+}
+
 /// What happens to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
@@ -44,6 +55,7 @@ const FAULTS: [(Fault, u8); 5] = [
 pub(crate) struct Proxy {
     seen: Arc<Mutex<Vec<Seen>>>,
     server: Arc<Mutex<Option<SocketAddr>>>,
+    manner: Arc<Mutex<Manner>>,
     address: SocketAddr,
     has_faults: bool,
 }
@@ -52,7 +64,9 @@ impl Proxy {
     pub(crate) async fn start(has_faults: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let proxy = Self { seen: Arc::default(), server: Arc::default(), address, has_faults };
+        let manner = Arc::new(Mutex::new(Manner::Exact));
+        let (seen, server) = Default::default();
+        let proxy = Self { seen, server, manner, address, has_faults };
         let accepting = proxy.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
@@ -71,6 +85,12 @@ impl Proxy {
     pub(crate) fn forward_to(&self, server: SocketAddr) {
         *self.server.lock().unwrap() = Some(server);
         self.seen.lock().unwrap().clear();
+    }
+
+    /// Makes the server another one.
+    #[allow(dead_code, reason = "not all tests need another server")]
+    pub(crate) fn set_manner(&self, manner: Manner) {
+        *self.manner.lock().unwrap() = manner;
     }
 
     /// The requests that the server answered.
@@ -119,7 +139,11 @@ impl Proxy {
     }
 
     async fn forward(&self, request: &[u8]) -> Option<Vec<u8>> {
-        let server = (*self.server.lock().unwrap())?;
+        let (server, manner) = ((*self.server.lock().unwrap())?, *self.manner.lock().unwrap());
+        let request = match manner {
+            Manner::Trims => &changed(request, trim),
+            _ => request,
+        };
         let line = String::from_utf8_lossy(request);
         let mut words = line.split([' ', '?']);
         let line = format!("{} {}", words.next()?, words.next()?);
@@ -127,6 +151,9 @@ impl Proxy {
         connection.write_all(request).await.ok()?;
         let mut response = Vec::new();
         connection.read_to_end(&mut response).await.ok()?;
+        if manner == Manner::WholeSeconds {
+            response = changed(&response, cut_fractions);
+        }
         let head = String::from_utf8_lossy(&response).into_owned();
         let status = head.split(' ').nth(1)?.parse().ok()?;
         let body = head.split_once("\r\n\r\n").map_or("", |(_, body)| body);
@@ -158,4 +185,45 @@ async fn read_request(client: &mut TcpStream) -> Option<Vec<u8>> {
 async fn answer(client: &mut TcpStream, status: &str) -> Option<()> {
     let head = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
     client.write_all(head.as_bytes()).await.ok()
+}
+
+/// A message whose JSON is changed.
+fn changed(message: &[u8], change: fn(&mut Value)) -> Vec<u8> {
+    let Some(end) = message.windows(4).position(|four| four == b"\r\n\r\n") else {
+        return message.to_vec();
+    };
+    let (head, body) = (String::from_utf8_lossy(&message[..end]), &message[end + 4..]);
+    let Ok(mut json) = serde_json::from_slice(body) else { return message.to_vec() };
+    change(&mut json);
+    let is_length = |line: &&str| line.to_lowercase().starts_with("content-length:");
+    let lines: Vec<_> = head.split("\r\n").filter(|line| !is_length(line)).collect();
+    let body = json.to_string();
+    format!("{}\r\ncontent-length: {}\r\n\r\n{body}", lines.join("\r\n"), body.len()).into_bytes()
+}
+
+fn trim(body: &mut Value) {
+    for name in ["title", "prompt"] {
+        if let Some(Value::String(text)) = body.get_mut(name) {
+            *text = text.trim().replace("\r\n", "\n");
+        }
+    }
+}
+
+fn cut_fractions(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                match value {
+                    Value::String(time) if name.ends_with("At") => {
+                        if let Some((seconds, _)) = time.split_once('.') {
+                            *time = format!("{seconds}Z");
+                        }
+                    }
+                    value => cut_fractions(value),
+                }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(cut_fractions),
+        _ => {}
+    }
 }

@@ -117,7 +117,10 @@ impl<T: 'static, B: Endpoint<T>> Run<T> for B {
 
     fn run(self, context: Context) -> Self::Future {
         let Prepared { request, read } = self.prepare();
-        Box::pin(in_runtime(async move { context.exchange(&request, &*read).await }))
+        Box::pin(async move {
+            require_runtime()?;
+            context.exchange(&request, &*read).await
+        })
     }
 }
 
@@ -127,31 +130,37 @@ impl<T, B> Call<T, B> {
         Self { context, builder, output: PhantomData }
     }
 
+    /// With the options of another call, which this one is a part of.
+    pub(crate) fn with(mut self, options: &CallOptions) -> Self {
+        self.context.options = options.clone();
+        self
+    }
+
     /// How long all of it may take, with all attempts and the backoff between them. By default a call
     /// has the client's [`overall_timeout`](crate::ClientBuilder::overall_timeout), an upload or a
     /// download no limit, and waiting for a generation 10 minutes; the job continues after it.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.context.options.set().timeout = Some(timeout);
+        self.context.options.timeout = Some(timeout);
         self
     }
 
     /// How long one attempt may take, in place of the client's
     /// [`request_timeout`](crate::ClientBuilder::request_timeout).
     pub fn request_timeout(mut self, timeout: Duration) -> Self {
-        self.context.options.set().request_timeout = Some(timeout);
+        self.context.options.request_timeout = Some(timeout);
         self
     }
 
     /// How long an attempt may go without receiving or sending a byte, in place of the client's
     /// [`idle_timeout`](crate::ClientBuilder::idle_timeout).
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.context.options.set().idle_timeout = Some(timeout);
+        self.context.options.idle_timeout = Some(timeout);
         self
     }
 
     /// How requests are retried, in place of the client's [`retry`](crate::ClientBuilder::retry).
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.context.options.set().retry = Some(policy);
+        self.context.options.retry = Some(policy);
         self
     }
 
@@ -193,7 +202,7 @@ impl<T: 'static, B: Endpoint<T>> Call<T, B> {
     /// Says that the service carries out the request once although it is sent twice, for example by a
     /// header with a key, so that it is retried as a `GET` is.
     pub fn idempotent(mut self) -> Self {
-        self.context.options.set().is_idempotent = true;
+        self.context.options.is_idempotent = true;
         self
     }
 
@@ -204,7 +213,8 @@ impl<T: 'static, B: Endpoint<T>> Call<T, B> {
             let meta = RawResponse::new(reply.detached());
             read(reply).map(|value| WithMeta { value, meta })
         };
-        in_runtime(self.context.exchange(&request, &read)).await
+        require_runtime()?;
+        self.context.exchange(&request, &read).await
     }
 
     /// The same call, whatever the methods of its endpoint set.
@@ -223,18 +233,15 @@ impl<T: 'static> Call<T> {
     }
 }
 
-/// Runs the future of a call; the one place that checks for a runtime, without which Tokio's
-/// timers and files panic.
-pub(crate) async fn in_runtime<T>(
-    work: impl Future<Output = Result<T, Error>>,
-) -> Result<T, Error> {
+/// Fails without a runtime, where Tokio's timers and files panic.
+pub(crate) fn require_runtime() -> Result<(), Error> {
     #[cfg(not(target_arch = "wasm32"))]
     tokio::runtime::Handle::try_current().map_err(|_| {
         Error::config(
             "no Tokio runtime is running; await the call inside one, or use the feature `blocking`",
         )
     })?;
-    work.await
+    Ok(())
 }
 
 impl<T, B: Clone> Clone for Call<T, B> {

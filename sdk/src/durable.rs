@@ -73,7 +73,7 @@ use self::file::{File, Header};
 pub use self::step::Step;
 use self::step::{decoded, encoded};
 use self::steps::{Begin, Claim, Event, Kind, Line, Sending, Steps};
-use crate::call::in_runtime;
+use crate::call::require_runtime;
 use crate::client::Client;
 use crate::error::{Error, Outcome};
 use crate::model::{GenerationJob, Prompt, Timestamp, Vault};
@@ -150,13 +150,11 @@ impl Journal {
 
     async fn open_as(client: &Client, path: &Path, is_moved: bool) -> Result<Self, Error> {
         let (client, path) = (client.clone(), PathBuf::from(path));
-        in_runtime(async {
-            let (file, steps) = File::open(path, Header::of(&client), is_moved).await?;
-            let (creating, asking) = (RwLock::default(), Mutex::default());
-            let shared = Arc::new(Shared { client, steps, file, creating, asking });
-            Ok(Self { shared, settle: SETTLE })
-        })
-        .await
+        require_runtime()?;
+        let (file, steps) = File::open(path, Header::of(&client), is_moved).await?;
+        let (creating, asking) = (RwLock::default(), Mutex::default());
+        let shared = Arc::new(Shared { client, steps, file, creating, asking });
+        Ok(Self { shared, settle: SETTLE })
     }
 
     /// How long a request may still be carried out after the program that sent it was killed or gave
@@ -180,8 +178,8 @@ impl Journal {
     /// content, for example another title, unless that call was not carried out. URLs are not
     /// compared, and of an image only its size.
     pub async fn run<S: Step>(&self, key: impl Into<String>, call: S) -> Result<S::Output, Error> {
-        let key = key.into();
-        in_runtime(Box::pin(self.run_step(key, call))).await
+        require_runtime()?;
+        Box::pin(self.run_step(key.into(), call)).await
     }
 
     async fn run_step<S: Step>(&self, key: String, mut call: S) -> Result<S::Output, Error> {
@@ -224,24 +222,22 @@ impl Journal {
     /// Resolves all open steps but those that are running, in the order in which they began, as
     /// [`run`](Self::run) does for its own. Fails if the service cannot be asked now.
     pub async fn recover(&self) -> Result<Vec<(String, Resolved)>, Error> {
-        in_runtime(async {
-            let mut found = Vec::new();
-            // First, since one question may resolve all of them.
-            let steps = &self.shared.steps;
-            let claims = steps.open(|_| true).into_iter();
-            let claims = claims.filter_map(|(key, _)| Claim::open(steps, &key, None).ok());
-            for claim in claims.collect::<Vec<_>>() {
-                let resolved = match Box::pin(self.ask(&claim)).await {
-                    Ok(Some(_)) => Resolved::Done,
-                    Ok(None) => Resolved::NotDone,
-                    Err(error) if error.is_ambiguous() => Resolved::Ambiguous,
-                    Err(error) => return Err(error),
-                };
-                found.push((claim.key.clone(), resolved));
-            }
-            Ok(found)
-        })
-        .await
+        require_runtime()?;
+        let mut found = Vec::new();
+        // First, since one question may resolve all of them.
+        let steps = &self.shared.steps;
+        let claims = steps.open(|_| true).into_iter();
+        let claims = claims.filter_map(|(key, _)| Claim::open(steps, &key, None).ok());
+        for claim in claims.collect::<Vec<_>>() {
+            let resolved = match Box::pin(self.ask(&claim)).await {
+                Ok(Some(_)) => Resolved::Done,
+                Ok(None) => Resolved::NotDone,
+                Err(error) if error.is_ambiguous() => Resolved::Ambiguous,
+                Err(error) => return Err(error),
+            };
+            found.push((claim.key.clone(), resolved));
+        }
+        Ok(found)
     }
 
     /// Decides about an open step, for example one that is ambiguous.
@@ -254,11 +250,9 @@ impl Journal {
             Resolution::Generation(job) => (Some(Kind::Generation), encoded(job)?),
         };
         let event = kind.map_or(Event::NotDone, |_| Event::Done { value });
-        in_runtime(async {
-            let _claim = Claim::open(&self.shared.steps, key, kind)?;
-            self.shared.write(vec![Line::new(key, event)]).await
-        })
-        .await
+        require_runtime()?;
+        let _claim = Claim::open(&self.shared.steps, key, kind)?;
+        self.shared.write(vec![Line::new(key, event)]).await
     }
 }
 

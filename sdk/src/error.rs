@@ -18,7 +18,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, StatusCode};
 
-use crate::model::{Cursor, GenerationStatus, JobId};
+use crate::model::{GenerationStatus, JobId};
 pub(crate) use body::{ErrorBody, Excerpt, Problem};
 pub use failure::Failure;
 pub(crate) use failure::FailureKind;
@@ -56,8 +56,6 @@ struct Facts {
     route: Option<Route>,
     job: Option<JobId>,
     last_status: Option<GenerationStatus>,
-    /// The cursor in a page that cannot be decoded.
-    next_cursor: Option<Cursor>,
 }
 
 impl Error {
@@ -152,11 +150,6 @@ impl Error {
         self.facts.history.attempts
     }
 
-    /// The cursor of the page after one that cannot be decoded.
-    pub fn next_cursor(&self) -> Option<&Cursor> {
-        self.facts.next_cursor.as_ref()
-    }
-
     /// The body of the error response, up to 256 KiB, unless it repeats a credential.
     pub fn body(&self) -> Option<&[u8]> {
         self.facts.body.as_deref()
@@ -192,11 +185,6 @@ impl Error {
     /// With the last status of the job, unless the error has one.
     pub(crate) fn with_last_status(mut self, last: Option<GenerationStatus>) -> Self {
         self.facts.last_status = self.facts.last_status.or(last);
-        self
-    }
-
-    pub(crate) fn with_next_cursor(mut self, next: Option<Cursor>) -> Self {
-        self.facts.next_cursor = next;
         self
     }
 

@@ -2,8 +2,7 @@
 
 mod extra;
 mod id;
-mod number;
-mod object;
+mod lenient;
 mod open_enum;
 #[cfg(feature = "client")]
 mod repair;

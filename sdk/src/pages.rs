@@ -4,7 +4,6 @@
 mod items;
 
 use std::collections::HashSet;
-use std::hash::{BuildHasher, RandomState};
 use std::mem;
 use std::task::{Context, Poll, ready};
 
@@ -23,8 +22,9 @@ type Fetching<T> = BoxFuture<'static, Result<FetchedPage<T>, Error>>;
 /// [one page earlier](crate::request::ListPrompts::prefetch).
 ///
 /// It ends after the last page, after `max_items`, and after an error, from which
-/// [`retry`](Self::retry) or [`skip_failed`](Self::skip_failed) resumes. A cursor that the service
-/// returns a second time is [`Error::is_pagination_loop`].
+/// [`retry`](Self::retry) resumes; an item that cannot be decoded is an error of its page, which
+/// [`Items`] can skip. A cursor that the service returns a second time is
+/// [`Error::is_pagination_loop`].
 ///
 /// ```
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
@@ -39,7 +39,8 @@ pub struct Pages<T> {
     fetch: Box<Fetch<T>>,
     state: State<T>,
     cursor: Option<Cursor>,
-    used: Used,
+    /// The cursors that were used.
+    used: HashSet<Cursor>,
     left: Option<usize>,
     prefetch: bool,
     /// A request that was sent ahead failed, so the page is requested when it is needed.
@@ -54,10 +55,7 @@ enum State<T> {
     },
     /// Received, but not yet returned.
     Fetched(Result<FetchedPage<T>, Error>),
-    /// With the cursor after a page that was received and cannot be decoded.
-    Failed {
-        next_cursor: Option<Cursor>,
-    },
+    Failed,
     Looping,
     Ended,
 }
@@ -69,10 +67,7 @@ impl<T> Pages<T> {
         prefetch: bool,
         fetch: impl FnMut(Option<Cursor>) -> Fetching<T> + Send + 'static,
     ) -> Self {
-        let mut used = Used::default();
-        if let Some(cursor) = &cursor {
-            used.insert(cursor);
-        }
+        let used = cursor.iter().cloned().collect();
         let state = if max_items == Some(0) { State::Ended } else { State::Idle };
         let (fetch, left) = (Box::new(fetch), max_items);
         Self { fetch, state, cursor, used, left, prefetch, prefetch_failed: false }
@@ -88,21 +83,11 @@ impl<T> Pages<T> {
     /// After an error: requests the page that failed again when the stream is polled next. `false`,
     /// without effect, without an error and after [`Error::is_pagination_loop`].
     pub fn retry(&mut self) -> bool {
-        let failed = matches!(self.state, State::Failed { .. });
+        let failed = matches!(self.state, State::Failed);
         if failed {
             self.state = State::Idle;
         }
         failed
-    }
-
-    /// After an error of a page that was received and cannot be decoded: continues with the page
-    /// after it ([`Items::skip_failed`] skips one item). `false`, without effect, after other errors.
-    pub fn skip_failed(&mut self) -> bool {
-        let State::Failed { next_cursor } = &mut self.state else { return false };
-        let Some(next) = next_cursor.take() else { return false };
-        self.cursor = Some(next);
-        self.state = self.next_state();
-        true
     }
 
     fn poll_page(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Page<T>, Error>>> {
@@ -119,7 +104,7 @@ impl<T> Pages<T> {
         self.advance(cx, false);
         match mem::replace(&mut self.state, State::Ended) {
             State::Fetched(Ok(page)) if whole && page.items.iter().any(Result::is_err) => {
-                self.state = State::Failed { next_cursor: page.next_cursor.clone() };
+                self.state = State::Failed;
                 Poll::Ready(Some(Ok(page)))
             }
             State::Fetched(Ok(mut page)) => {
@@ -128,7 +113,7 @@ impl<T> Pages<T> {
                 Poll::Ready(Some(Ok(page)))
             }
             State::Fetched(Err(error)) => {
-                self.state = State::Failed { next_cursor: None };
+                self.state = State::Failed;
                 Poll::Ready(Some(Err(error)))
             }
             State::Looping => Poll::Ready(Some(Err(Error::pagination_loop(self.cursor.as_ref())))),
@@ -188,7 +173,7 @@ impl<T> Pages<T> {
         match &self.cursor {
             None => State::Ended,
             Some(_) if self.left == Some(0) => State::Ended,
-            Some(cursor) if self.used.insert(cursor) => State::Idle,
+            Some(cursor) if self.used.insert(cursor.clone()) => State::Idle,
             Some(_) => State::Looping,
         }
     }
@@ -197,22 +182,6 @@ impl<T> Pages<T> {
 stream!([T] Pages<T> => Page<T>, Error, poll_page);
 
 debug!([T] Pages<T>, |it| cursor = it.cursor);
-
-/// The cursors that were used, eight bytes of each, so that memory stays small.
-///
-/// Two cursors with the same hash would end a list with an error although it does not loop: among
-/// 10,000 cursors once in some 10¹¹ lists. The keys of the hash are random for each list.
-#[derive(Default)]
-struct Used {
-    keys: RandomState,
-    hashes: HashSet<u64>,
-}
-
-impl Used {
-    fn insert(&mut self, cursor: &Cursor) -> bool {
-        self.hashes.insert(self.keys.hash_one(cursor))
-    }
-}
 
 #[cfg(test)]
 mod tests;

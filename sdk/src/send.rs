@@ -87,7 +87,7 @@ impl Config {
         match last.unwrap_or_else(|| Err(sending.no_turn())) {
             Ok(mut reply) => {
                 (reply.history, reply.job) = (history, job);
-                Ok(reply.of_call(span, self))
+                Ok(reply.of_call(span))
             }
             Err(error) => {
                 span.ended(Err(&error));
@@ -173,7 +173,7 @@ impl Sending<'_> {
             // Without a length some servers refuse these (411), and by itself none is sent.
             headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
         }
-        self.options.add_headers(&mut headers);
+        headers.extend(self.options.headers.clone());
         headers
     }
 }

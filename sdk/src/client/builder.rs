@@ -120,7 +120,6 @@ impl ClientBuilder {
     /// bytes that were sent and may not be read yet, see [`UploadImage`](crate::request::UploadImage).
     pub const fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.limits.idle = timeout;
-        self.limits.first_byte = timeout;
         self
     }
 

@@ -1,7 +1,8 @@
 //! Webhooks and the results of their deliveries.
 
+use crate::model::extra::model;
 use crate::model::id::text;
-use crate::model::object::{Field, model};
+use crate::model::lenient::{integer, list};
 use crate::model::webhook::{WebhookEventType, WebhookSecret};
 use crate::model::{JobId, Timestamp, WebhookId};
 
@@ -21,6 +22,7 @@ model! {
         /// What it is for.
         pub description: Option<String>,
         /// The events that it gets.
+        #[serde(default, deserialize_with = "list")]
         pub events: Vec<WebhookEventType>,
         /// Whether it gets events. The service turns it off if it fails for days.
         pub enabled: bool,
@@ -33,17 +35,16 @@ model! {
     /// An attempt to deliver an event.
     pub struct WebhookAttempt {
         /// The status of the response.
-        pub status_code as "statusCode": Option<u64>,
+        pub status_code: Option<u64>,
         /// Why there was no response, or why it counts as a failure.
         pub error: Option<String>,
         /// The beginning of the response.
         pub response: Option<String>,
         /// How long it took.
-        pub duration_ms as "durationMs": u64,
+        #[serde(deserialize_with = "integer")]
+        pub duration_ms: u64,
     }
 }
-
-impl Field for WebhookAttempt {}
 
 model! {
     /// An event for a webhook.
@@ -53,14 +54,15 @@ model! {
         /// What has happened.
         pub event: WebhookEventType,
         /// The generation.
-        pub client_job_id as "clientJobId": JobId,
+        pub client_job_id: JobId,
         /// `pending`, `delivered` or `failed`.
         pub status: String,
         /// The number of attempts.
+        #[serde(deserialize_with = "integer")]
         pub attempts: u64,
         /// The last of them.
-        pub last_attempt as "lastAttempt": Option<WebhookAttempt>,
+        pub last_attempt: Option<WebhookAttempt>,
         /// When the next one is.
-        pub next_attempt_at as "nextAttemptAt": Option<Timestamp>,
+        pub next_attempt_at: Option<Timestamp>,
     }
 }

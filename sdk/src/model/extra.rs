@@ -1,21 +1,18 @@
-//! Fields that a model does not know.
+//! Models, and the fields of a response that they do not know.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 
-use serde::de::MapAccess;
-use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-use crate::model::object::{Members, Text};
 
 /// The fields of a response that this version of the crate does not know, by name.
 ///
-/// They are kept when a model is decoded and serialized again, and count in comparisons. One with
-/// the name of a known field is serialized only if that is absent. `Debug` shows names only, since
-/// values may be secret.
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
+/// They are kept when a model is decoded and serialized again, and count in comparisons. `Debug`
+/// shows names only, since values may be secret.
+#[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct ExtraFields(BTreeMap<String, Value>);
 
 impl ExtraFields {
@@ -26,6 +23,7 @@ impl ExtraFields {
 }
 
 impl From<Map<String, Value>> for ExtraFields {
+    /// The names are those of no field of the model.
     fn from(fields: Map<String, Value>) -> Self {
         Self(fields.into_iter().collect())
     }
@@ -45,28 +43,21 @@ impl fmt::Debug for ExtraFields {
     }
 }
 
-impl Members for ExtraFields {
-    const NAME: &'static str = "ExtraFields";
-
-    fn read<'de, A: MapAccess<'de>>(
-        map: &mut A,
-        mut outer: impl FnMut(&str, &mut A) -> Result<bool, A::Error>,
-    ) -> Result<Self, A::Error> {
-        let mut fields = BTreeMap::new();
-        while let Some(Text(name)) = map.next_key()? {
-            if !outer(&name, map)? {
-                fields.insert(name.into_owned(), map.next_value()?);
-            }
+/// Declares a model: a struct that is a JSON object on the wire, and keeps the members that it does
+/// not know in `extra`.
+macro_rules! model {
+    ($(#[$meta:meta])* pub struct $name:ident $(<$generic:ident>)? { $($fields:tt)+ }) => {
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        #[non_exhaustive]
+        $(#[$meta])*
+        pub struct $name $(<$generic>)? {
+            $($fields)+
+            /// Fields that this version of the crate does not know.
+            #[serde(flatten)]
+            pub extra: $crate::model::ExtraFields,
         }
-        Ok(Self(fields))
-    }
-
-    fn write<M: SerializeMap>(
-        &self,
-        map: &mut M,
-        is_written: &dyn Fn(&str) -> bool,
-    ) -> Result<(), M::Error> {
-        let mut fields = self.iter().filter(|(name, _)| !is_written(name));
-        fields.try_for_each(|(name, value)| map.serialize_entry(name, value))
-    }
+    };
 }
+
+pub(crate) use model;

@@ -1,8 +1,8 @@
 //! Generations: images and videos made by a model provider.
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Serialize};
 
-use crate::model::object::{Field, model};
+use crate::model::extra::model;
 use crate::model::open_enum::open_enum;
 use crate::model::{JobId, Timestamp, VaultId};
 
@@ -50,39 +50,27 @@ model! {
     /// It can be stored as JSON and waited for in another process.
     pub struct GenerationJob {
         /// The id of the job: the caller's own, or a UUID.
-        pub client_job_id as "clientJobId": JobId,
+        pub client_job_id: JobId,
         /// The id of the request at the model provider, if the service returned it.
-        pub provider_request_id as "providerRequestId": Option<String>,
+        pub provider_request_id: Option<String>,
         /// Where the status of the job can be polled, if the service returned it.
-        pub status_url as "statusUrl": Option<String>,
+        pub status_url: Option<String>,
         /// How to find the output if the status of the job does not name it. Only the client sets
         /// it.
-        pub(crate) output_hint as "outputHint": OutputHint,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub(crate) output_hint: Option<OutputHint>,
     }
 }
 
-model! {
-    /// What a client knows of the output of a job before the job has ended.
-    #[derive(Default)]
-    pub(crate) struct OutputHint {
-        pub(crate) vault_id as "vaultId": Option<VaultId>,
-        pub(crate) prompt: Option<String>,
-        pub(crate) batch_count as "batchCount": Option<u32>,
-        /// The job was queued at this time at the earliest.
-        pub(crate) earliest: Option<Timestamp>,
-        /// The job was queued at this time at the latest.
-        pub(crate) latest: Option<Timestamp>,
-    }
-}
-
-impl Field for OutputHint {
-    const OMITTED: bool = true;
-
-    fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Option::deserialize(deserializer).map(Option::unwrap_or_default)
-    }
-
-    fn missing() -> Option<Self> {
-        Some(Self::default())
-    }
+/// What a client knows of the output of a job before the job has ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OutputHint {
+    pub(crate) vault_id: Option<VaultId>,
+    pub(crate) prompt: Option<String>,
+    pub(crate) batch_count: Option<u32>,
+    /// The job was queued at this time at the earliest.
+    pub(crate) earliest: Option<Timestamp>,
+    /// The job was queued at this time at the latest.
+    pub(crate) latest: Option<Timestamp>,
 }

@@ -6,8 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::number::integer;
-use crate::model::object::Field;
+use crate::model::lenient::integer;
 
 macro_rules! integer_ids {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
@@ -48,8 +47,6 @@ macro_rules! integer_ids {
             }
         }
 
-        impl Field for $name {}
-
         impl FromStr for $name {
             type Err = ParseIntError;
 
@@ -80,8 +77,6 @@ macro_rules! text {
         #[derive(Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         #[serde(transparent)]
         pub struct $name(String);
-
-        impl $crate::model::object::Field for $name {}
 
         impl $name {
             /// The text.

@@ -69,16 +69,6 @@ macro_rules! open_enum {
             }
         }
 
-        impl $crate::model::object::Field for $name {
-            /// `null` is an unknown value.
-            fn decode<'de, D: serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> Result<Self, D::Error> {
-                use serde::Deserialize as _;
-                Option::deserialize(deserializer).map(|value| value.unwrap_or_else(|| "null".into()))
-            }
-        }
-
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())
@@ -93,7 +83,7 @@ macro_rules! open_enum {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = $crate::model::object::Text::deserialize(deserializer)?;
+                let text = $crate::model::lenient::Text::deserialize(deserializer)?;
                 Ok(Self::from(&*text.0))
             }
         }

@@ -2,7 +2,10 @@
 
 use std::ops::Deref;
 
-use crate::model::object::model;
+use serde::{Deserialize, Serialize};
+
+use crate::model::extra::model;
+use crate::model::lenient::{list, pixels, timestamp, word};
 use crate::model::open_enum::open_enum;
 use crate::model::{AssetUrl, PromptId, Timestamp, VaultId, VaultPromptId};
 
@@ -38,21 +41,28 @@ model! {
         /// The title.
         pub title: String,
         /// The text (`prompt` on the wire).
-        pub text as "prompt": String,
+        #[serde(rename = "prompt")]
+        pub text: String,
         /// The type of output that the prompt is for.
-        pub prompt_type as "promptType": PromptType,
+        #[serde(deserialize_with = "word")]
+        pub prompt_type: PromptType,
         /// A free label for the platform or tool that the prompt is meant for.
         pub platform: Option<String>,
         /// The status.
+        #[serde(deserialize_with = "word")]
         pub status: PromptStatus,
         /// The images that generations made.
+        #[serde(default, deserialize_with = "list")]
         pub images: Vec<PromptImage>,
         /// The vaults that contain the prompt.
-        pub vault_ids as "vaultIds": Vec<VaultId>,
+        #[serde(default, deserialize_with = "list")]
+        pub vault_ids: Vec<VaultId>,
         /// When the prompt was created.
-        pub created_at as "createdAt": Timestamp,
+        #[serde(deserialize_with = "timestamp")]
+        pub created_at: Timestamp,
         /// When the prompt was last changed.
-        pub updated_at as "updatedAt": Timestamp,
+        #[serde(deserialize_with = "timestamp")]
+        pub updated_at: Timestamp,
     }
 }
 
@@ -63,26 +73,29 @@ model! {
         /// The URL of the image.
         pub url: AssetUrl,
         /// Width in pixels; `None` if the service does not know it.
+        #[serde(default, deserialize_with = "pixels")]
         pub width: Option<u32>,
         /// Height in pixels; `None` if the service does not know it.
+        #[serde(default, deserialize_with = "pixels")]
         pub height: Option<u32>,
         /// When the image was created.
-        pub created_at as "createdAt": Timestamp,
+        #[serde(deserialize_with = "timestamp")]
+        pub created_at: Timestamp,
     }
 }
 
-model! {
-    /// A prompt in a vault. Dereferences to the [`Prompt`].
-    #[derive(Hash)]
-    pub struct VaultPrompt {
-        /// The id of the membership, which removing, moving and pinning take.
-        pub vault_prompt_id as "vaultPromptId": VaultPromptId,
-        /// Whether the prompt is pinned to the top of this vault.
-        pub is_pinned as "isPinned": bool,
-        ;
-        /// The prompt. On the wire its fields are beside the others.
-        pub prompt: Prompt,
-    }
+/// A prompt in a vault. Dereferences to the [`Prompt`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct VaultPrompt {
+    /// The id of the membership, which removing, moving and pinning take.
+    pub vault_prompt_id: VaultPromptId,
+    /// Whether the prompt is pinned to the top of this vault.
+    pub is_pinned: bool,
+    /// The prompt. On the wire its fields are beside the others.
+    #[serde(flatten)]
+    pub prompt: Prompt,
 }
 
 impl Deref for VaultPrompt {

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
 
-use crate::model::object::{Field, Members, model};
+use crate::model::extra::model;
+use crate::model::lenient::timestamp;
 use crate::model::{GenerationState, GenerationType, JobId, PromptId, Timestamp, VaultId};
 
 model! {
@@ -24,62 +25,78 @@ model! {
     /// assert_eq!(status.state, GenerationState::InProgress);
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    pub struct GenerationStatus by decode {
+    #[serde(from = "Value")]
+    pub struct GenerationStatus {
         /// The id of the job.
-        pub client_job_id as "clientJobId": Option<JobId>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub client_job_id: Option<JobId>,
         /// The id of the request at the model provider.
-        pub provider_request_id as "providerRequestId": Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub provider_request_id: Option<String>,
         /// The state (`status` on the wire). `unreadable` if the response names none.
-        pub state as "status": GenerationState,
+        #[serde(rename = "status")]
+        pub state: GenerationState,
         /// The type of the output.
-        pub generation_type as "generationType": Option<GenerationType>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub generation_type: Option<GenerationType>,
         /// The vault that takes the output.
-        pub vault_id as "vaultId": Option<VaultId>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub vault_id: Option<VaultId>,
         /// The prompt that holds the output: `promptId` beside the state, in the outermost object,
         /// or in their members `output…`, `result…` and `data`. `None` if those differ.
-        pub prompt_id as "promptId": Option<PromptId>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub prompt_id: Option<PromptId>,
         /// All prompts that hold the output, if the response names several (`promptIds`).
-        pub prompt_ids as "promptIds": Vec<PromptId>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        pub prompt_ids: Vec<PromptId>,
         /// Why the job has `failed`, for people.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
         /// A message for people that is not the error, such as the progress of the job.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub message: Option<String>,
         /// When the job was queued.
-        pub created_at as "createdAt": Option<Timestamp>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub created_at: Option<Timestamp>,
         /// When it last changed.
-        pub updated_at as "updatedAt": Option<Timestamp>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub updated_at: Option<Timestamp>,
     }
 }
 
-fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<GenerationStatus, D::Error> {
-    let body = Value::deserialize(deserializer)?;
-    let (state, object) = state(&body);
-    // Each field has the value in the first of these that has one.
-    let objects = [object, &body];
-    let mut named = NamedPrompts::default();
-    objects.into_iter().filter_map(Value::as_object).for_each(|object| named.add(object, false));
-    let (prompt_id, prompt_ids) = named.agreed();
-    let names: &[_] =
-        if state == GenerationState::Failed { &["error", "message", "reason"] } else { &[] };
-    let error = names.iter().find_map(|name| Some((*name, field(objects, name, error_text)?)));
-    let (error_name, error) = error.unzip();
-    let message = field(objects, "message", |value| word(value).map(str::to_owned));
-    let mut status = GenerationStatus {
-        state,
-        prompt_id,
-        prompt_ids,
-        client_job_id: field(objects, "clientJobId", decoded),
-        provider_request_id: field(objects, "providerRequestId", decoded),
-        generation_type: field(objects, "generationType", decoded),
-        vault_id: field(objects, "vaultId", decoded),
-        error,
-        message: message.filter(|_| error_name != Some("message")),
-        created_at: field(objects, "createdAt", decoded),
-        updated_at: field(objects, "updatedAt", decoded),
-        extra: Map::new().into(),
-    };
-    status.extra = extra(body, &status, error_name).into();
-    Ok(status)
+impl From<Value> for GenerationStatus {
+    fn from(body: Value) -> Self {
+        let (state, object) = state(&body);
+        // Each field has the value in the first of these that has one.
+        let objects = [object, &body];
+        let mut named = NamedPrompts::default();
+        objects
+            .into_iter()
+            .filter_map(Value::as_object)
+            .for_each(|object| named.add(object, false));
+        let (prompt_id, prompt_ids) = named.agreed();
+        let names: &[_] =
+            if state == GenerationState::Failed { &["error", "message", "reason"] } else { &[] };
+        let error = names.iter().find_map(|name| Some((*name, field(objects, name, error_text)?)));
+        let (error_name, error) = error.unzip();
+        let message = field(objects, "message", |value| word(value).map(str::to_owned));
+        let mut status = Self {
+            state,
+            prompt_id,
+            prompt_ids,
+            client_job_id: field(objects, "clientJobId", decoded),
+            provider_request_id: field(objects, "providerRequestId", decoded),
+            generation_type: field(objects, "generationType", decoded),
+            vault_id: field(objects, "vaultId", decoded),
+            error,
+            message: message.filter(|_| error_name != Some("message")),
+            created_at: field(objects, "createdAt", |value| timestamp(value).ok()),
+            updated_at: field(objects, "updatedAt", |value| timestamp(value).ok()),
+            extra: Map::new().into(),
+        };
+        status.extra = extra(body, &status, error_name).into();
+        status
+    }
 }
 
 fn field<T>(objects: [&Value; 2], name: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
@@ -87,15 +104,31 @@ fn field<T>(objects: [&Value; 2], name: &str, read: impl Fn(&Value) -> Option<T>
     values.filter(|value| !value.is_null()).find_map(read)
 }
 
+const FIELDS: [&str; 11] = [
+    "clientJobId",
+    "providerRequestId",
+    "status",
+    "generationType",
+    "vaultId",
+    "promptId",
+    "promptIds",
+    "error",
+    "message",
+    "createdAt",
+    "updatedAt",
+];
+
 /// The members of the outermost object that are not fields of the status.
 fn extra(body: Value, status: &GenerationStatus, error_name: Option<&str>) -> Map<String, Value> {
     let Value::Object(mut members) = body else { return Map::new() };
     let is_state_read = members.get("status").and_then(word).is_none();
+    let fields = json!(status);
     members.retain(|name, value| match &**name {
         "state" if is_state_read => word(value).is_none(),
         "promptIds" if value.as_array().is_some_and(Vec::is_empty) => false,
         name if error_name == Some(name) => false,
-        name => status.is_present(name).is_none_or(|is_present| !is_present && !value.is_null()),
+        name if FIELDS.contains(&name) => !value.is_null() && fields.get(name).is_none(),
+        _ => true,
     });
     // Without those in which other prompts would be found if the status were encoded with them and
     // decoded again.
@@ -225,8 +258,8 @@ fn is_input(name: &str) -> bool {
     ["input", "source", "request"].into_iter().any(|start| name.starts_with(start))
 }
 
-fn decoded<T: Field>(value: &Value) -> Option<T> {
-    T::decode(value).ok()
+fn decoded<T: DeserializeOwned>(value: &Value) -> Option<T> {
+    T::deserialize(value).ok()
 }
 
 /// Text that is not blank.

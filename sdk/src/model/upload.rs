@@ -9,8 +9,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
+use crate::model::extra::model;
 use crate::model::id::text;
-use crate::model::object::{Field, Text, model};
+use crate::model::lenient::{Text, integer, word};
 use crate::model::open_enum::open_enum;
 
 open_enum! {
@@ -33,7 +34,7 @@ model! {
     /// Serialized, it contains its secrets; `Debug` does not.
     pub struct UploadSlot {
         /// The signed URL that accepts the bytes, once.
-        pub upload_url as "uploadUrl": UploadUrl,
+        pub upload_url: UploadUrl,
         /// The token that authorizes the upload in place of the API key.
         pub token: UploadToken,
         /// The permanent URL of the image, for later calls.
@@ -41,11 +42,14 @@ model! {
         /// The path of the image in the storage.
         pub path: String,
         /// The declared type.
-        pub content_type as "contentType": ImageContentType,
+        #[serde(deserialize_with = "word")]
+        pub content_type: ImageContentType,
         /// The declared size in bytes.
+        #[serde(deserialize_with = "integer")]
         pub size: u64,
         /// The lifetime of the slot in seconds (`expiresIn`).
-        pub expires_in_seconds as "expiresIn": u64,
+        #[serde(rename = "expiresIn", deserialize_with = "integer")]
+        pub expires_in_seconds: u64,
     }
 }
 
@@ -70,8 +74,6 @@ impl<'de> Deserialize<'de> for UploadUrl {
         Url::parse(&text).map(Self).map_err(|_| D::Error::custom("not an absolute URL"))
     }
 }
-
-impl Field for UploadUrl {}
 
 impl fmt::Display for UploadUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,8 +110,6 @@ impl fmt::Debug for UploadUrl {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UploadToken(String);
-
-impl Field for UploadToken {}
 
 impl UploadToken {
     /// The token, a secret.

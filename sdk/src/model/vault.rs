@@ -1,6 +1,7 @@
 //! Vaults, and the responses of calls that change their contents.
 
-use crate::model::object::model;
+use crate::model::extra::model;
+use crate::model::lenient::{integer, timestamp, word};
 use crate::model::open_enum::open_enum;
 use crate::model::{AssetUrl, PromptId, Timestamp, VaultId, VaultPromptId};
 
@@ -28,21 +29,25 @@ model! {
         /// The name in a form for URLs.
         pub slug: String,
         /// The visibility.
+        #[serde(deserialize_with = "word")]
         pub visibility: Visibility,
         /// How access is controlled. The specification shows only `null`.
-        pub access_type as "accessType": Option<String>,
+        pub access_type: Option<String>,
         /// Whether the vault is locked against changes.
-        pub is_locked as "isLocked": bool,
+        pub is_locked: bool,
         /// The URL of the cover image.
-        pub cover_image_url as "coverImageUrl": Option<AssetUrl>,
+        pub cover_image_url: Option<AssetUrl>,
         /// Whether the service created the vault for the account.
-        pub is_system as "isSystem": bool,
+        pub is_system: bool,
         /// The number of prompts in the vault.
-        pub prompt_count as "promptCount": u64,
+        #[serde(deserialize_with = "integer")]
+        pub prompt_count: u64,
         /// When the vault was created.
-        pub created_at as "createdAt": Timestamp,
+        #[serde(deserialize_with = "timestamp")]
+        pub created_at: Timestamp,
         /// When the vault was last changed.
-        pub updated_at as "updatedAt": Timestamp,
+        #[serde(deserialize_with = "timestamp")]
+        pub updated_at: Timestamp,
     }
 }
 
@@ -60,11 +65,13 @@ model! {
     /// The response to adding prompts to a vault.
     pub struct AddedPrompts {
         /// The number of prompts that were added.
+        #[serde(deserialize_with = "integer")]
         pub added: u64,
         /// The vault.
-        pub vault_id as "vaultId": VaultId,
+        pub vault_id: VaultId,
         /// The number of prompts in the vault now.
-        pub prompt_count as "promptCount": u64,
+        #[serde(deserialize_with = "integer")]
+        pub prompt_count: u64,
     }
 }
 
@@ -72,7 +79,7 @@ model! {
     /// The response to removing a prompt from a vault. The prompt itself remains.
     pub struct RemovedPrompt {
         /// The membership that was removed.
-        pub vault_prompt_id as "vaultPromptId": VaultPromptId,
+        pub vault_prompt_id: VaultPromptId,
         /// `true`.
         pub removed: bool,
     }
@@ -82,13 +89,13 @@ model! {
     /// The response to moving a prompt to another vault.
     pub struct MovedPrompt {
         /// The prompt.
-        pub prompt_id as "promptId": PromptId,
+        pub prompt_id: PromptId,
         /// The vault that contained it.
-        pub source_vault_id as "sourceVaultId": VaultId,
+        pub source_vault_id: VaultId,
         /// The vault that contains it now.
-        pub target_vault_id as "targetVaultId": VaultId,
+        pub target_vault_id: VaultId,
         /// The new membership, in the target vault.
-        pub vault_prompt_id as "vaultPromptId": VaultPromptId,
+        pub vault_prompt_id: VaultPromptId,
     }
 }
 
@@ -96,8 +103,8 @@ model! {
     /// The response to pinning or unpinning a prompt.
     pub struct PinState {
         /// The membership.
-        pub vault_prompt_id as "vaultPromptId": VaultPromptId,
+        pub vault_prompt_id: VaultPromptId,
         /// Whether the prompt is pinned now.
-        pub is_pinned as "isPinned": bool,
+        pub is_pinned: bool,
     }
 }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::Sha256;
 
-use crate::model::object::Field;
 use crate::model::open_enum::open_enum;
 use crate::model::{GenerationStatus, PromptImage, Timestamp};
 
@@ -175,8 +174,6 @@ impl WebhookEvent {
         Ok(Self { id, kind, timestamp, generation, images, data })
     }
 }
-
-impl Field for WebhookSecret {}
 
 impl fmt::Debug for WebhookSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

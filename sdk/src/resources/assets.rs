@@ -3,7 +3,6 @@
 mod fetch;
 #[cfg(not(target_arch = "wasm32"))]
 mod file;
-mod range;
 #[cfg(not(target_arch = "wasm32"))]
 mod save;
 mod stream;
@@ -17,7 +16,7 @@ use self::fetch::{Fetch, Piece};
 pub use self::save::SaveAsset;
 pub use self::stream::AssetStream;
 use super::Assets;
-use crate::call::{Call, Context, Run, in_runtime};
+use crate::call::{Call, Context, Run};
 use crate::error::Error;
 use crate::macros::debug;
 use crate::model::AssetUrl;
@@ -49,9 +48,8 @@ type OnProgress<'a> = dyn FnMut(DownloadProgress) + Send + 'a;
 /// Nothing is sent until it is awaited.
 ///
 /// Failed requests are retried as those of other calls; within 5 seconds after a generation of this
-/// client was completed, 404 is retried too, since the host of its output may not have it yet. When the connection is lost in the middle of
-/// the asset, the rest of it is requested (`Range`) if a strong `ETag` or a `Last-Modified` that is old
-/// enough shows that it has not changed, all of it otherwise.
+/// client was completed, 404 is retried too, since the host of its output may not have it yet. When the
+/// connection is lost in the middle of the asset, it is downloaded anew.
 ///
 /// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step; an
 /// attempt has no time limit unless [`request_timeout`](Call::request_timeout) is set here, the
@@ -120,7 +118,7 @@ impl<'a> Run<Asset> for AssetToDownload<'a> {
     type Future = BoxFuture<'a, Result<Asset, Error>>;
 
     fn run(self, context: Context) -> Self::Future {
-        Box::pin(in_runtime(download(self, context)))
+        Box::pin(download(self, context))
     }
 }
 
@@ -134,8 +132,7 @@ pub struct DownloadProgress {
     /// The attempt, counting from 1.
     pub attempt: u32,
     /// Bytes of the asset that were received, with those before
-    /// [`start_at`](crate::request::DownloadAsset::start_at). An attempt that cannot continue the
-    /// one before it begins again.
+    /// [`start_at`](crate::request::DownloadAsset::start_at). Each attempt begins again.
     pub received: u64,
     /// Bytes of the whole asset; `None` if the server does not tell.
     pub total: Option<u64>,

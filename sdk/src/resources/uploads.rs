@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Uploads;
-use crate::call::{Call, Context, Run, in_runtime};
+use crate::call::{Call, Context, Run, require_runtime};
 use crate::error::{AttemptFailure, Error, Route};
 use crate::macros::debug;
 use crate::model::{AssetUrl, ImageContentType, UploadSlot};
@@ -139,7 +139,8 @@ impl<'a> Call<UploadedImage, ImageToUpload<'a>> {
 
 impl ImageToUpload<'_> {
     async fn upload_in_time(self, mut context: Context) -> Result<UploadedImage, Error> {
-        let timeout = context.options.take_timeout().unwrap_or(Duration::MAX);
+        require_runtime()?;
+        let timeout = context.options.timeout.take().unwrap_or(Duration::MAX);
         let span = Span::upload();
         let end = Instant::now().checked_add(timeout);
         let outcome = until(end, span.around(self.upload(&context, &span, end))).await;
@@ -164,9 +165,8 @@ impl ImageToUpload<'_> {
             attempts.begin();
             let attempt = attempts.history.attempts;
             let asked = Instant::now();
-            let mut slot = context.client.uploads().slot(content_type.clone(), total);
-            slot.context.options = options.clone();
-            let slot = slot.await?;
+            let slot = context.client.uploads().slot(content_type.clone(), total);
+            let slot = slot.with(options).await?;
             let (url, path) = (slot.url.clone(), slot.path.clone());
             let image =
                 UploadedImage { url, path, content_type: content_type.clone(), size: total };
@@ -203,7 +203,7 @@ impl<'a> Run<UploadedImage> for ImageToUpload<'a> {
     type Future = BoxFuture<'a, Result<UploadedImage, Error>>;
 
     fn run(self, context: Context) -> Self::Future {
-        Box::pin(in_runtime(self.upload_in_time(context)))
+        Box::pin(self.upload_in_time(context))
     }
 }
 

@@ -133,12 +133,9 @@ pub(crate) fn user_agent(suffix: Option<&str>) -> Result<HeaderValue, Error> {
 const RESERVED: [HeaderName; 6] =
     [AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING];
 
-/// The options of one call; most calls have none.
+/// The options of one call.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct CallOptions(Option<Box<Options>>);
-
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Options {
+pub(crate) struct CallOptions {
     pub(crate) timeout: Option<Duration>,
     pub(crate) request_timeout: Option<Duration>,
     pub(crate) idle_timeout: Option<Duration>,
@@ -146,7 +143,7 @@ pub(crate) struct Options {
     pub(crate) is_idempotent: bool,
     /// The end of a wait that the call is part of, and the timeout of the wait.
     pub(crate) deadline: Option<(Instant, Duration)>,
-    headers: HeaderMap,
+    pub(crate) headers: HeaderMap,
     /// What is wrong with a header; the error of the call when it is sent.
     invalid: Option<String>,
 }
@@ -154,8 +151,7 @@ pub(crate) struct Options {
 impl CallOptions {
     /// No error repeats the value, which may be secret.
     pub(crate) fn header(&mut self, name: &str, value: &str) {
-        let own = self.set();
-        own.invalid = Some(match (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+        self.invalid = Some(match (HeaderName::try_from(name), HeaderValue::try_from(value)) {
             (Err(_), _) => format!("{name:?} is not a valid header name"),
             (Ok(known), _) if RESERVED.contains(&known) => {
                 format!("the header {known} is set by the client")
@@ -165,70 +161,51 @@ impl CallOptions {
             }
             (Ok(known), Ok(mut value)) => {
                 value.set_sensitive(true);
-                own.headers.append(known, value);
+                self.headers.append(known, value);
                 return;
             }
         });
     }
 
-    pub(crate) fn without_retries(mut self) -> Self {
-        self.set().retry = Some(RetryPolicy::never());
-        self
-    }
-
-    /// The timeout of more than one call, which those calls do not have.
-    pub(crate) fn take_timeout(&mut self) -> Option<Duration> {
-        self.0.as_mut().and_then(|own| own.timeout.take())
-    }
-
-    pub(crate) fn set(&mut self) -> &mut Options {
-        self.0.get_or_insert_default()
+    pub(crate) fn without_retries(self) -> Self {
+        Self { retry: Some(RetryPolicy::never()), ..self }
     }
 
     /// One that costs money is never repeated without a trace, whatever the caller says of it.
-    pub(crate) fn idempotency(&self, request: &Request) -> Idempotency {
-        match (&self.0, &request.status) {
-            (Some(own), None) if own.is_idempotent => Idempotency::SameResponse,
-            (Some(own), Some(_)) if own.is_idempotent => Idempotency::SameState,
+    pub(crate) const fn idempotency(&self, request: &Request) -> Idempotency {
+        match &request.status {
+            None if self.is_idempotent => Idempotency::SameResponse,
+            Some(_) if self.is_idempotent => Idempotency::SameState,
             _ => request.idempotency,
         }
     }
 
     pub(crate) fn limits(&self, config: &Config) -> Limits {
         let mut limits = config.limits;
-        if let Some(own) = &self.0 {
-            if let Some(timeout) = own.timeout {
-                (limits.call, limits.call_setting) = (timeout, TimeLimit::Whole);
-            }
-            limits.attempt = own.request_timeout.unwrap_or(limits.attempt);
-            limits.idle = own.idle_timeout.unwrap_or(limits.idle);
-            // A call that may take longer than usual may wait longer for the first byte.
-            let longer = own.request_timeout.or(own.timeout).unwrap_or_default();
-            limits.first_byte = limits.idle.max(longer);
-            limits.deadline = own.deadline;
+        if let Some(timeout) = self.timeout {
+            (limits.call, limits.call_setting) = (timeout, TimeLimit::Whole);
         }
+        limits.attempt = self.request_timeout.unwrap_or(limits.attempt);
+        limits.idle = self.idle_timeout.unwrap_or(limits.idle);
+        // A call that may take longer than usual may wait longer for the first byte.
+        let longer = self.request_timeout.or(self.timeout).unwrap_or_default();
+        limits.first_byte = limits.idle.max(longer);
+        limits.deadline = self.deadline;
         limits
     }
 
     /// The same for the bytes of an upload or a download: an attempt may take as long as it
     /// needs, unless `request_timeout` of the call says otherwise.
     pub(crate) fn file_limits(&self, config: &Config) -> Limits {
-        let own = self.0.as_ref().and_then(|own| own.request_timeout);
-        Limits { attempt: own.unwrap_or(Duration::MAX), ..self.limits(config) }
+        let attempt = self.request_timeout.unwrap_or(Duration::MAX);
+        Limits { attempt, ..self.limits(config) }
     }
 
     pub(crate) fn policy<'a>(&'a self, config: &'a Config) -> &'a RetryPolicy {
-        self.0.as_ref().and_then(|own| own.retry.as_ref()).unwrap_or(&config.retry)
+        self.retry.as_ref().unwrap_or(&config.retry)
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let invalid = self.0.as_ref().and_then(|own| own.invalid.as_ref());
-        invalid.map_or(Ok(()), |problem| Err(Error::input(problem.clone())))
-    }
-
-    pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
-        if let Some(own) = &self.0 {
-            headers.extend(own.headers.clone());
-        }
+        self.invalid.as_ref().map_or(Ok(()), |problem| Err(Error::input(problem.clone())))
     }
 }

@@ -34,10 +34,7 @@ impl<T> FetchedPage<T> {
     pub(crate) fn whole(self) -> Result<Page<T>, Error> {
         let Self { items, next_cursor } = self;
         let items: Result<_, _> = items.into_iter().collect();
-        match items {
-            Ok(items) => Ok(Page::new(items, next_cursor)),
-            Err(error) => Err(error.with_next_cursor(next_cursor)),
-        }
+        Ok(Page::new(items?, next_cursor))
     }
 }
 
@@ -72,16 +69,12 @@ impl Reply {
                 else {
                     return Err(error);
                 };
-                let next_cursor = next(pagination);
                 let items = data.iter().enumerate().map(|(index, item)| {
                     let item = item.get().as_bytes();
                     let place = format!("data[{index}]");
-                    parse(item).map_err(|source| {
-                        let error = self.undecodable::<T>(item, &place, source);
-                        error.with_next_cursor(next_cursor.clone())
-                    })
+                    parse(item).map_err(|source| self.undecodable::<T>(item, &place, source))
                 });
-                Ok(FetchedPage { items: items.collect(), next_cursor })
+                Ok(FetchedPage { items: items.collect(), next_cursor: next(pagination) })
             }
         }
     }

@@ -8,13 +8,9 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::Deserialize;
 use url::Url;
 
-use super::config::Config;
 use super::trace::Span;
 use crate::error::{Error, ErrorBody, ErrorKind, Excerpt, History, Problem, RetryAfter, Route};
 use crate::model::{JobId, Timestamp, parse};
-
-/// The end of the base URL of every deployment.
-const API_ROOT: &str = "/api/v1";
 
 #[derive(Debug)]
 pub(crate) struct Reply {
@@ -34,8 +30,6 @@ pub(crate) struct Reply {
     span: Span,
     /// `Authorization` of the call, which no error repeats.
     authorization: Option<HeaderValue>,
-    /// Whether the base URL does not end in [`API_ROOT`].
-    lacks_api_root: bool,
 }
 
 #[derive(Deserialize)]
@@ -61,15 +55,12 @@ impl Reply {
             elapsed: Duration::ZERO,
             span: Span::none(),
             authorization: None,
-            lacks_api_root: false,
         }
     }
 
-    pub(crate) fn of_call(mut self, span: Span, config: &Config) -> Self {
+    pub(crate) fn of_call(self, span: Span) -> Self {
         span.answered(self.status);
-        self.span = span;
-        self.lacks_api_root = !config.base_url.path().ends_with(API_ROOT);
-        self
+        Self { span, ..self }
     }
 
     pub(crate) fn of_attempt(mut self, authorization: HeaderValue, elapsed: Duration) -> Self {
@@ -126,13 +117,9 @@ impl Reply {
             },
         };
         let (status, kind) = (self.status, self.kind());
-        let hint = if status == StatusCode::NOT_FOUND
-            && kind == ErrorKind::Status
-            && self.lacks_api_root
-        {
-            "; the base URL may lack `/api/v1`"
-        } else {
-            ""
+        let hint = match (status, kind) {
+            (StatusCode::NOT_FOUND, ErrorKind::Status) => "; does the base URL end in `/api/v1`?",
+            _ => "",
         };
         let kept = (!withheld).then(|| self.body.clone());
         let error = Error::response(kind, status, body, hint);

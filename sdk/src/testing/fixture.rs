@@ -13,7 +13,6 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::{ASSETS_URL, STORAGE_URL};
-use crate::model::OutputHint;
 use crate::{
     AddedPrompts, Asset, AssetUrl, Deleted, ExtraFields, FinishedGeneration, GenerationJob,
     GenerationState, GenerationStatus, GenerationType, JobId, MovedPrompt, Page, PinState, Prompt,
@@ -135,7 +134,7 @@ pub fn generation_job() -> GenerationJob {
         client_job_id: JobId::from("job-1"),
         provider_request_id: Some("request-1".to_owned()),
         status_url: Some(format!("{}/generations/job-1/status", super::BASE_URL)),
-        output_hint: OutputHint::default(),
+        output_hint: None,
         extra: ExtraFields::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! The body of a request or a response, in memory or as a stream.
+//! The body of a request or a response.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -12,24 +12,19 @@ use crate::error::Failure;
 use crate::macros::debug;
 
 /// The body of a request or a response.
-pub struct Body(Kind);
-
-enum Kind {
-    Full(Full<Bytes>),
-    Chunks(BoxBody<Bytes, Failure>),
-}
+pub struct Body(BoxBody<Bytes, Failure>);
 
 impl Body {
     /// A body of these bytes.
     pub fn full(bytes: impl Into<Bytes>) -> Self {
-        Self(Kind::Full(Full::new(bytes.into())))
+        Self::new(Full::new(bytes.into()).map_err(|never| match never {}))
     }
 
     /// A body that is sent or received in chunks.
     pub fn new(
         body: impl http_body::Body<Data = Bytes, Error = Failure> + Send + Sync + 'static,
     ) -> Self {
-        Self(Kind::Chunks(BoxBody::new(body)))
+        Self(BoxBody::new(body))
     }
 
     /// All bytes of the body.
@@ -61,24 +56,15 @@ impl http_body::Body for Body {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        match &mut self.0 {
-            Kind::Full(body) => Pin::new(body).poll_frame(cx).map_err(|never| match never {}),
-            Kind::Chunks(body) => Pin::new(body).poll_frame(cx),
-        }
+        Pin::new(&mut self.0).poll_frame(cx)
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.0 {
-            Kind::Full(body) => body.is_end_stream(),
-            Kind::Chunks(body) => body.is_end_stream(),
-        }
+        self.0.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
-            Kind::Full(body) => body.size_hint(),
-            Kind::Chunks(body) => body.size_hint(),
-        }
+        self.0.size_hint()
     }
 }
 

@@ -15,6 +15,8 @@ mod tls {
     }
 }
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -31,62 +33,53 @@ use crate::error::{Error, Failure};
 /// the server closes its connection fails, and one that is not idempotent is not retried.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// More than most machines have cores, since some servers have a runtime for each.
-const RUNTIMES_MAX: usize = 64;
+/// For more runtimes than most machines have cores, since some servers have one for each.
+const POOLS_MAX: usize = 128;
 
 /// A connection is driven by the runtime that opened it. In another runtime it would stop while the
 /// first one rests, and fail when that one ends.
 pub(crate) struct DefaultClient {
     connect_timeout: Duration,
     idle_timeout: Duration,
-    /// The last one used comes first.
-    pools: Mutex<Vec<Pool>>,
+    /// By runtime, and whether they are for the loopback interface, which is not reached through a
+    /// proxy.
+    pools: Mutex<HashMap<(Option<Id>, bool), Pool>>,
 }
 
 struct Pool {
-    /// `None` until it is used.
-    runtime: Option<Id>,
-    /// Whether it is for the loopback interface, which is not reached through a proxy.
-    is_local: bool,
     client: reqwest::Client,
     https_problem: Option<String>,
 }
 
 impl DefaultClient {
+    /// Fails if no client can be built.
     pub(crate) fn new(
         base_url: &Url,
         connect_timeout: Duration,
         idle_timeout: Duration,
     ) -> Result<Self, Error> {
         let client = Self { connect_timeout, idle_timeout, pools: Mutex::default() };
-        let first = client.pool(is_loopback(base_url))?;
-        match &first.https_problem {
+        match client.pool(is_loopback(base_url))?.https_problem {
             Some(problem) if base_url.scheme() == "https" => {
-                Err(Error::set_up("HTTP client", problem.as_str()))
+                Err(Error::set_up("HTTP client", problem))
             }
-            _ => Ok(Self { pools: Mutex::new(vec![first]), ..client }),
+            _ => Ok(client),
         }
     }
 
     /// The client of the current runtime, for a request to this URL.
     pub(super) fn for_url(&self, url: &Url) -> Result<reqwest::Client, Failure> {
-        let runtime = Handle::try_current().ok().map(|handle| handle.id());
         let is_local = is_loopback(url);
+        let key = (Handle::try_current().ok().map(|handle| handle.id()), is_local);
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = |pool: &Pool| {
-            pool.is_local == is_local && (pool.runtime.is_none() || pool.runtime == runtime)
+        if pools.len() == POOLS_MAX && !pools.contains_key(&key) {
+            // Most are of runtimes that have ended.
+            pools.clear();
+        }
+        let pool = match pools.entry(key) {
+            Entry::Occupied(pool) => pool.into_mut(),
+            Entry::Vacant(place) => place.insert(self.pool(is_local).map_err(Failure::connecting)?),
         };
-        let at = match pools.iter().position(fits) {
-            Some(at) => at,
-            None => {
-                pools.truncate(RUNTIMES_MAX - 1);
-                pools.push(self.pool(is_local).map_err(Failure::connecting)?);
-                pools.len() - 1
-            }
-        };
-        pools[..=at].rotate_right(1);
-        let pool = &mut pools[0];
-        pool.runtime = runtime;
         match &pool.https_problem {
             Some(problem) if url.scheme() == "https" => Err(Failure::connecting(problem.as_str())),
             _ => Ok(pool.client.clone()),
@@ -111,7 +104,7 @@ impl DefaultClient {
             .retry(reqwest::retry::never())
             .build()
             .map_err(|error| Error::set_up("HTTP client", error.without_url()))?;
-        Ok(Pool { runtime: None, is_local, client, https_problem })
+        Ok(Pool { client, https_problem })
     }
 }
 

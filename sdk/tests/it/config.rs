@@ -64,7 +64,7 @@ fn debug_shows_the_base_url_and_never_the_key() {
     let client = builder.build().unwrap();
     assert_snapshot!(format!("{client:?}"), @r#"Client { base_url: "https://prompts.example/api/v1", .. }"#);
     let call = client.prompts().get(promptarium::PromptId::new(7));
-    assert_snapshot!(format!("{call:?}"), @r#"Call { client: Client { base_url: "https://prompts.example/api/v1", .. }, options: CallOptions(None), builder: Request { route: Route { method: GET, template: "/prompts/{promptId}" }, query: [], .. } }"#);
+    assert_snapshot!(format!("{call:?}"), @r#"Call { client: Client { base_url: "https://prompts.example/api/v1", .. }, options: CallOptions { timeout: None, request_timeout: None, idle_timeout: None, retry: None, is_idempotent: false, deadline: None, headers: {}, invalid: None }, builder: Request { route: Route { method: GET, template: "/prompts/{promptId}" }, query: [], .. } }"#);
 }
 
 #[test]

@@ -3,14 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, IF_RANGE, RANGE, USER_AGENT};
-use http::response::Parts;
+use http::header::{CONTENT_LENGTH, CONTENT_RANGE, RANGE, USER_AGENT};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use url::Url;
 
-use super::range::{Part, Validator, content_range};
 use super::{AssetToDownload, DownloadProgress};
-use crate::call::Context;
+use crate::call::{Context, require_runtime};
 use crate::error::{Error, Route};
 use crate::send::evidence::is_absent;
 use crate::send::incoming::{Incoming, check_asset, is_web};
@@ -45,11 +43,7 @@ pub(super) struct Fetch<'a> {
     /// The size of the whole asset.
     pub(super) size: Option<u64>,
     pub(super) content_type: Option<String>,
-    /// `None` if the asset can only be requested from the beginning.
-    validator: Option<Validator>,
     incoming: Option<Incoming>,
-    /// Why the last attempt failed.
-    cause: Option<Error>,
 }
 
 /// The response ended before the last byte of the asset.
@@ -61,7 +55,7 @@ impl<'a> Fetch<'a> {
     /// Starts the time limit.
     pub(super) fn new(settings: AssetToDownload<'a>, mut context: Context) -> Result<Self, Error> {
         let span = Span::asset();
-        let timeout = context.options.take_timeout().unwrap_or(Duration::MAX);
+        let timeout = context.options.timeout.take().unwrap_or(Duration::MAX);
         let invalid = || Error::input("the URL of the asset is not an absolute http or https URL");
         let url = Url::parse(settings.url.as_str()).ok().filter(is_web).ok_or_else(invalid);
         let url = url.and_then(|url| context.options.check().map(|()| url));
@@ -77,9 +71,7 @@ impl<'a> Fetch<'a> {
             position: settings.first,
             size: None,
             content_type: None,
-            validator: None,
             incoming: None,
-            cause: None,
             settings,
             timeout,
             context,
@@ -88,6 +80,7 @@ impl<'a> Fetch<'a> {
 
     /// What is next of the asset; `None` at its end.
     pub(super) async fn next(&mut self) -> Result<Option<Piece>, Error> {
+        require_runtime()?;
         let outcome = until(self.end, self.next_piece()).await;
         self.settled(outcome)
     }
@@ -114,8 +107,7 @@ impl<'a> Fetch<'a> {
             let received = match self.incoming {
                 Some(_) => self.receive().await,
                 None => match self.begin().await {
-                    Ok(()) if self.is_at_start() => return Ok(Some(Piece::Begin)),
-                    Ok(()) => continue,
+                    Ok(()) => return Ok(Some(Piece::Begin)),
                     Err(error) => Err(error),
                 },
             };
@@ -144,7 +136,7 @@ impl<'a> Fetch<'a> {
     /// Waits before the next attempt, unless this error is final.
     async fn recover(&mut self, error: Error) -> Result<(), Error> {
         self.incoming = None;
-        let is_possible = self.can_restart || self.is_at_start() || self.validator.is_some();
+        let is_possible = self.can_restart || self.position == self.settings.first;
         let failure = error.attempt_failure().filter(|_| is_possible);
         let retry_after = error.retry_after_header();
         let may_be_early = is_absent(&error) && retry_after.is_none();
@@ -155,49 +147,51 @@ impl<'a> Fetch<'a> {
         };
         let Some(delay) = delay else { return Err(error) };
         self.span.again(self.requests + 1, delay, Err(&error));
-        self.cause = Some(error);
         sleep(delay).await;
         Ok(())
     }
 
-    /// Requests the bytes from `position`, or the asset anew if they cannot be requested.
+    /// Requests the bytes from the one that is wanted first.
     async fn begin(&mut self) -> Result<(), Error> {
         self.attempts.begin();
-        if self.validator.is_none() {
-            self.restart();
-        }
+        (self.position, self.size) = (self.settings.first, None);
         let context = &self.context;
         let running = Running::new(context.options.file_limits(&context.client.0), None);
-        loop {
-            let incoming = self.request(running).await?;
-            let status = incoming.head.status;
-            match self.part(&incoming.head) {
-                Part::Nothing => {
-                    let url = incoming.url.clone();
-                    let reply = incoming.refusal().await;
-                    let withheld = repeats_query(&reply.body, &url);
-                    return Err(reply.refused_as(withheld));
-                }
-                Part::Requested => return self.accept(incoming),
-                Part::Complete => {
-                    self.size = Some(self.position);
-                    self.incoming = Some(incoming.without_body());
-                    return Ok(());
-                }
-                Part::Whole | Part::Other if !self.may_restart() => {
-                    let error = incoming.fail(Error::not_continued(status, self.position));
-                    return Err(match self.cause.take() {
-                        Some(cause) => error.because(cause),
-                        None => error,
-                    });
-                }
-                Part::Whole => {
-                    self.restart();
-                    return self.accept(incoming);
-                }
-                Part::Other => self.restart(),
+        let incoming = self.request(running).await?;
+        let (status, headers) = (incoming.head.status, &incoming.head.headers);
+        let (begin, size) = match status {
+            StatusCode::PARTIAL_CONTENT => content_range(headers).unwrap_or_default(),
+            // There are no more bytes.
+            StatusCode::RANGE_NOT_SATISFIABLE
+                if content_range(headers) == Some((None, Some(self.position))) =>
+            {
+                self.size = Some(self.position);
+                self.incoming = Some(incoming.without_body());
+                return Ok(());
             }
+            _ if !status.is_success() => {
+                let url = incoming.url.clone();
+                let reply = incoming.refusal().await;
+                let withheld = repeats_query(&reply.body, &url);
+                return Err(reply.refused_as(withheld));
+            }
+            _ => {
+                let length =
+                    headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+                (Some(0), length)
+            }
+        };
+        if begin != Some(self.position) {
+            return Err(incoming.fail(Error::not_continued(status, self.position)));
         }
+        if let Some(error) = encoded(status, headers) {
+            return Err(incoming.fail(error));
+        }
+        incoming.check_size(size.unwrap_or_default(), self.settings.max_size, "max_size")?;
+        (self.size, self.content_type) = (size, incoming.content_type());
+        self.incoming = Some(incoming);
+        self.report();
+        Ok(())
     }
 
     /// Sends the request and receives the head of the response. Redirects are followed, since there
@@ -206,13 +200,10 @@ impl<'a> Fetch<'a> {
         let (route, context) = (Route::new(Method::GET, Route::ASSET), &self.context);
         let (client, mut headers) = (&context.client.0, HeaderMap::new());
         headers.insert(USER_AGENT, client.user_agent.clone());
-        context.options.add_headers(&mut headers);
+        headers.extend(context.options.headers.clone());
         if self.position > 0 {
             let range = HeaderValue::try_from(format!("bytes={}-", self.position));
             headers.extend(range.ok().map(|range| (RANGE, range)));
-        }
-        if let Some(validator) = &self.validator {
-            headers.insert(IF_RANGE, validator.value.clone());
         }
         let (mut url, mut redirects) = (self.url.clone(), 0);
         loop {
@@ -235,45 +226,6 @@ impl<'a> Fetch<'a> {
         }
     }
 
-    const fn is_at_start(&self) -> bool {
-        self.position == self.settings.first
-    }
-
-    /// Whether an asset that has changed can be downloaded from its beginning.
-    const fn may_restart(&self) -> bool {
-        // The caller has the bytes before `first`, of another version then.
-        self.can_restart && self.settings.first == 0 && !self.is_at_start()
-    }
-
-    fn restart(&mut self) {
-        (self.position, self.size, self.validator) = (self.settings.first, None, None);
-    }
-
-    fn part(&self, head: &Parts) -> Part {
-        Part::of(head, self.settings.first, self.position, self.size, self.validator.as_ref())
-    }
-
-    /// Takes the body of this response, which begins at `position`.
-    fn accept(&mut self, incoming: Incoming) -> Result<(), Error> {
-        let Parts { status, headers, .. } = &incoming.head;
-        if let Some(error) = encoded(*status, headers) {
-            return Err(incoming.fail(error));
-        }
-        if self.is_at_start() {
-            self.size = match content_range(headers) {
-                Some((_, size)) if *status == StatusCode::PARTIAL_CONTENT => size,
-                _ => headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok()),
-            };
-            self.validator = Validator::of(headers);
-            self.content_type = incoming.content_type();
-        }
-        let size = self.size.unwrap_or_default();
-        incoming.check_size(size, self.settings.max_size, "max_size")?;
-        self.incoming = Some(incoming);
-        self.report();
-        Ok(())
-    }
-
     fn report(&mut self) {
         (self.settings.on_progress)(DownloadProgress {
             attempt: self.attempts.history.attempts,
@@ -281,4 +233,13 @@ impl<'a> Fetch<'a> {
             total: self.size,
         });
     }
+}
+
+/// `Content-Range` (RFC 9110, section 14.4): the first byte of the part, if the response has one, and
+/// the size of the asset, if it is known.
+fn content_range(headers: &HeaderMap) -> Option<(Option<u64>, Option<u64>)> {
+    let text = headers.get(CONTENT_RANGE)?.to_str().ok()?.trim();
+    let (part, size) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let first = part.split_once('-').and_then(|(first, _)| first.parse().ok());
+    Some((first, size.parse().ok()))
 }

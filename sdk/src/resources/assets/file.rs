@@ -10,8 +10,6 @@ use tokio::task::spawn_blocking;
 
 use super::fetch::Piece;
 
-const LINKS_MAX: u32 = 40;
-
 /// Of four bytes each at most, as a name has up to 255 bytes.
 const NAME_CHARS: usize = 50;
 
@@ -41,7 +39,11 @@ impl Target {
                 let file = OpenOptions::new().write(true).open(path).await?;
                 Ok(Self { file, partial: None })
             }
-            old => Self::beside(behind_links(path).await?, old.as_ref()).await,
+            old => {
+                // The file behind a symbolic link.
+                let place = fs::canonicalize(path).await.unwrap_or_else(|_| path.to_owned());
+                Self::beside(place, old.as_ref()).await
+            }
         }
     }
 
@@ -150,17 +152,6 @@ fn remove_abandoned(path: &Path) {
         // If this fails, a file of another name is created.
         let _ = std::fs::remove_file(path);
     }
-}
-
-/// The path that symbolic links lead to, whether there is a file or not.
-async fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_owned();
-    for _ in 0..LINKS_MAX {
-        // Fails if it is not a link.
-        let Ok(target) = fs::read_link(&path).await else { return Ok(path) };
-        path = path.parent().unwrap_or(Path::new("")).join(target);
-    }
-    Err(io::Error::other("there are too many symbolic links"))
 }
 
 /// Without it the new name may be lost when the power fails.

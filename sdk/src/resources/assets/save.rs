@@ -7,7 +7,7 @@ use futures_core::future::BoxFuture;
 use super::fetch::Fetch;
 use super::file::Target;
 use super::{Asset, AssetToDownload};
-use crate::call::{Call, Context, Run, in_runtime};
+use crate::call::{Call, Context, Run, require_runtime};
 use crate::error::Error;
 
 impl<'a> Call<Asset, AssetToDownload<'a>> {
@@ -16,7 +16,7 @@ impl<'a> Call<Asset, AssetToDownload<'a>> {
     /// It is written to a new file in the same directory, `.NAME.promptarium.part`, which takes the
     /// place and the mode of the old one, or of the one behind a symbolic link, when it is complete
     /// and on the disk. One that a killed program left is removed by the next `save` to this path. A pipe or
-    /// a device gets the bytes as they are received; a retry must continue at the next byte then.
+    /// a device gets the bytes as they are received, and nothing is retried after the first of them.
     pub fn save(self, path: impl Into<PathBuf>) -> SaveAsset<'a> {
         let Self { context, builder: asset, .. } = self;
         Call::of(context, AssetToSave { asset, path: path.into() })
@@ -37,6 +37,7 @@ pub struct AssetToSave<'a> {
 
 impl AssetToSave<'_> {
     async fn save(self, context: Context) -> Result<u64, Error> {
+        require_runtime()?;
         let Self { asset, path } = self;
         if asset.first > 0 {
             let text = "`save` writes a whole asset; append the `stream` to a partial file instead";
@@ -59,6 +60,6 @@ impl<'a> Run<u64> for AssetToSave<'a> {
     type Future = BoxFuture<'a, Result<u64, Error>>;
 
     fn run(self, context: Context) -> Self::Future {
-        Box::pin(in_runtime(self.save(context)))
+        Box::pin(self.save(context))
     }
 }

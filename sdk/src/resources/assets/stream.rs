@@ -8,7 +8,7 @@ use futures_core::future::BoxFuture;
 
 use super::AssetToDownload;
 use super::fetch::{Fetch, Piece};
-use crate::call::{Context, in_runtime};
+use crate::call::Context;
 use crate::error::Error;
 use crate::macros::{debug, stream};
 
@@ -18,9 +18,8 @@ type Step = BoxFuture<'static, Result<Option<(Box<Fetch<'static>>, Piece)>, Erro
 /// [`DownloadAsset::stream`](crate::request::DownloadAsset::stream).
 ///
 /// Nothing is requested until it is polled, and it requests no more than is taken from it. There is
-/// no task: dropping it cancels the download. A request that fails is retried at the next byte, if
-/// the server supports ranges and the asset is still the same; once bytes were returned, the error
-/// ends the stream otherwise.
+/// no task: dropping it cancels the download. Once bytes were returned, an error ends the stream:
+/// [`start_at`](crate::request::DownloadAsset::start_at) [`received`](Self::received) gets the rest.
 ///
 /// ```
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
@@ -50,8 +49,13 @@ impl AssetStream {
             fetch.can_restart = false;
             next(fetch).await
         };
-        let step: Step = Box::pin(in_runtime(step));
-        Self { step: Some(step), content_type: None, size: None, received, is_ready: false }
+        Self {
+            step: Some(Box::pin(step)),
+            content_type: None,
+            size: None,
+            received,
+            is_ready: false,
+        }
     }
 
     /// Waits for the head of the response, after which [`content_type`](Self::content_type) and
@@ -98,7 +102,7 @@ impl AssetStream {
             self.content_type = fetch.content_type.clone();
             self.size = fetch.size;
         }
-        self.step = Some(Box::pin(in_runtime(next(fetch))));
+        self.step = Some(Box::pin(next(fetch)));
         Poll::Ready(Ok(Some(piece)))
     }
 }

@@ -12,7 +12,7 @@ use crate::call::{Call, Endpoint, Prepared};
 use crate::error::Error;
 use crate::macros::{body, optional};
 use crate::model::{
-    AssetUrl, ExtraFields, GenerationJob, GenerationType, JobId, OutputHint, Timestamp, VaultId,
+    AssetUrl, GenerationJob, GenerationType, JobId, OutputHint, Timestamp, VaultId,
 };
 use crate::path;
 #[cfg(feature = "durable")]
@@ -125,7 +125,7 @@ impl Call<GenerationJob, NewGeneration> {
     pub fn and_wait(self) -> Wait<'static> {
         let mut context = self.context.clone();
         // That of the request.
-        context.options.set().timeout = None;
+        context.options.timeout = None;
         let job = self.job_id().into();
         Call::of(context, Waiting::new(job, Some(self.prepared())))
     }
@@ -164,7 +164,6 @@ impl NewGeneration {
             batch_count: self.optional.batch_count,
             earliest: sent_at.checked_sub(CLOCK_SKEW).ok(),
             latest: sent_at.checked_add(CLOCK_SKEW).ok(),
-            extra: ExtraFields::new(),
         }
     }
 }
@@ -196,7 +195,7 @@ fn job(reply: Reply, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, 
             .map_or_else(|| id.clone(), JobId::from),
         provider_request_id: text("providerRequestId"),
         status_url: text("statusUrl"),
-        output_hint: hint,
+        output_hint: Some(hint),
         extra: data.into(),
     })
 }

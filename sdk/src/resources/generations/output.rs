@@ -3,15 +3,10 @@
 
 use std::collections::HashSet;
 
-use http::Method;
-
-use crate::call::{Call, Context};
+use crate::call::Context;
 use crate::error::Error;
-use crate::model::{GenerationStatus, OutputHint, Prompt, Vault, VaultPrompt};
-use crate::path;
+use crate::model::{GenerationStatus, OutputHint, Prompt};
 use crate::send::evidence::{self, Evidence};
-use crate::send::reply::Reply;
-use crate::send::request::Request;
 
 pub(super) async fn find(
     context: &Context,
@@ -25,7 +20,7 @@ pub(super) async fn find(
     }
     let mut prompts = Vec::new();
     for id in ids {
-        match get(context, path::PROMPT, path::prompt(id), Reply::data_if_found).await? {
+        match context.client.prompts().get_opt(id).with(&context.options).await? {
             Some(prompt) => prompts.push(prompt),
             None => return Ok(Evidence::Unclear(format!("prompt {id} does not exist"))),
         }
@@ -42,16 +37,13 @@ async fn in_vault(
         Some(vault) => vec![vault],
         // General, which the service may have given another name.
         None => {
-            let vaults: Vec<Vault> =
-                get(context, path::VAULTS, path::VAULTS.to_owned(), Reply::data).await?;
+            let vaults = context.client.vaults().list().with(&context.options).await?;
             vaults.into_iter().filter(|vault| vault.is_system).map(|vault| vault.id).collect()
         }
     };
     let mut members = Vec::new();
     for vault in &vaults {
-        let path = path::vault_prompts(*vault);
-        let of_vault: Vec<VaultPrompt> =
-            get(context, path::VAULT_PROMPTS, path, Reply::data).await?;
+        let of_vault = context.client.vault(*vault).list().with(&context.options).await?;
         members.extend(of_vault.into_iter().map(|member| member.prompt));
     }
     // A prompt can be in several system vaults.
@@ -68,14 +60,4 @@ async fn in_vault(
         }
         other => other,
     })
-}
-
-async fn get<T: 'static>(
-    context: &Context,
-    template: &'static str,
-    path: String,
-    read: fn(Reply) -> Result<T, Error>,
-) -> Result<T, Error> {
-    let request = Request::new(Method::GET, template, path);
-    Call::new(context.clone(), request, read).await
 }

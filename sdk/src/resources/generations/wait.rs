@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::output;
 use super::polling::{Polling, Polls};
 use super::watch::{GenerationRef, Watching};
-use crate::call::{Call, Context, Run, in_runtime};
+use crate::call::{Call, Context, Run, require_runtime};
 use crate::error::{Error, Outcome};
 use crate::macros::debug;
 #[cfg(feature = "webhook")]
@@ -131,15 +131,16 @@ impl Waiting<'_> {
     }
 
     async fn wait(mut self, mut context: Context) -> Result<FinishedGeneration, Error> {
+        require_runtime()?;
         let deadline = self.watch.start(&mut context);
         let creates = self.create.is_some();
         if let Some(mut create) = self.create.take() {
             let timeout = self.watch.timeout;
-            create.context.options.set().deadline = deadline.map(|end| (end, timeout));
+            create.context.options.deadline = deadline.map(|end| (end, timeout));
             let job = create.await?;
             self.watch.queued(job.client_job_id);
             let OutputHint { vault_id, prompt, .. } = self.output;
-            self.output = job.output_hint;
+            self.output = job.output_hint.unwrap_or_default();
             self.output.vault_id = vault_id.or(self.output.vault_id);
             self.output.prompt = prompt.or(self.output.prompt);
         }
@@ -217,7 +218,7 @@ impl<'a> Run<FinishedGeneration> for Waiting<'a> {
     type Future = BoxFuture<'a, Result<FinishedGeneration, Error>>;
 
     fn run(self, context: Context) -> Self::Future {
-        Box::pin(in_runtime(self.wait(context)))
+        Box::pin(self.wait(context))
     }
 }
 

@@ -8,7 +8,7 @@ use futures_core::future::BoxFuture;
 
 use super::polling::{Polling, Polls};
 use super::status_request;
-use crate::call::{Call, Context, in_runtime};
+use crate::call::{Call, Context, require_runtime};
 use crate::error::{Error, RetryAfter};
 use crate::macros::{debug, stream};
 use crate::model::{GenerationJob, GenerationStatus, JobId, OutputHint, Timestamp};
@@ -38,7 +38,7 @@ pub struct GenerationRef {
 
 impl From<&GenerationJob> for GenerationRef {
     fn from(job: &GenerationJob) -> Self {
-        Self { id: job.client_job_id.clone(), output: job.output_hint.clone() }
+        Self { id: job.client_job_id.clone(), output: job.output_hint.clone().unwrap_or_default() }
     }
 }
 
@@ -150,7 +150,7 @@ impl Watching {
     /// The end of all of it; starts the time.
     pub(super) fn start(&mut self, context: &mut Context) -> Option<Instant> {
         *self.deadline.get_or_insert_with(|| {
-            self.timeout = context.options.take_timeout().unwrap_or(TIMEOUT);
+            self.timeout = context.options.timeout.take().unwrap_or(TIMEOUT);
             Instant::now().checked_add(self.timeout)
         })
     }
@@ -196,16 +196,20 @@ impl Watching {
             Ok((reply.data()?, retry_after))
         });
         let delay = self.delay;
-        let poll = async move {
-            // Even a sleep of zero takes a tick of the timer.
-            if !delay.is_zero() {
-                sleep(delay).await;
+        Box::pin(async move {
+            // The deadline needs one too.
+            if let Err(error) = require_runtime() {
+                return Ok(Err(error));
             }
-            call.await
-        };
-        // The deadline needs a runtime too.
-        let step = in_runtime(async move { Ok(until(deadline, poll).await) });
-        Box::pin(async move { step.await.unwrap_or_else(|error| Ok(Err(error))) })
+            let poll = async move {
+                // Even a sleep of zero takes a tick of the timer.
+                if !delay.is_zero() {
+                    sleep(delay).await;
+                }
+                call.await
+            };
+            until(deadline, poll).await
+        })
     }
 
     /// Decides what follows from a poll, and whether it is a change.

@@ -116,7 +116,7 @@ impl Context {
         headers.insert(CONTENT_TYPE, content_type);
         headers.insert(CONTENT_LENGTH, size.into());
         headers.insert(USER_AGENT, self.client.0.user_agent.clone());
-        self.options.add_headers(&mut headers);
+        headers.extend(self.options.headers.clone());
         Ok(headers)
     }
 }

@@ -55,13 +55,6 @@ impl UploadSource {
         Self(Kind::Reader(Box::pin(reader), size))
     }
 
-    /// As [`reader`](Self::reader), of a blocking reader, for calls that end in `send_blocking`: it
-    /// is read on the thread that makes the call, and no timeout ends a read that blocks.
-    #[cfg(feature = "blocking")]
-    pub fn blocking_reader(reader: impl io::Read + Send + 'static, size: u64) -> Self {
-        Self::reader(BlockingReader(Box::new(reader)), size)
-    }
-
     /// The number of bytes; `None` for a file that cannot be read.
     #[cfg(feature = "durable")]
     pub(super) async fn size(&mut self) -> Option<u64> {
@@ -82,29 +75,6 @@ impl fmt::Debug for UploadSource {
             Kind::Bytes(bytes) => write!(f, "Bytes({} bytes)", bytes.len()),
             Kind::Reader(_, size) => write!(f, "Reader({size} bytes)"),
         }
-    }
-}
-
-#[cfg(feature = "blocking")]
-struct BlockingReader(Box<dyn io::Read + Send>);
-
-#[cfg(feature = "blocking")]
-impl AsyncRead for BlockingReader {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-        buffer: &mut tokio::io::ReadBuf<'_>,
-    ) -> std::task::Poll<io::Result<()>> {
-        let free = buffer.initialize_unfilled();
-        let read = loop {
-            match self.0.read(free) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read?,
-            }
-        };
-        // A reader may claim more than there was room for.
-        buffer.advance(read.min(buffer.remaining()));
-        std::task::Poll::Ready(Ok(()))
     }
 }
 

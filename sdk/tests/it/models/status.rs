@@ -172,7 +172,7 @@ fn members_that_were_not_read_are_encoded_after_the_fields() {
         "job": { "status": "COMPLETED", "progress": 1 }, "vaultId": 3, "promptId": 5,
         "output": { "promptId": 9 },
     }));
-    assert_snapshot!(serde_json::to_string(&read).unwrap(), @r#"{"clientJobId":null,"providerRequestId":null,"status":"completed","generationType":null,"vaultId":3,"promptIds":[],"error":null,"message":null,"createdAt":null,"updatedAt":null,"job":{"progress":1,"status":"COMPLETED"},"output":{"promptId":9},"promptId":5}"#);
+    assert_snapshot!(serde_json::to_string(&read).unwrap(), @r#"{"status":"completed","vaultId":3,"job":{"progress":1,"status":"COMPLETED"},"output":{"promptId":9},"promptId":5}"#);
 }
 
 #[test]

@@ -59,14 +59,13 @@ async fn the_items_after_one_that_cannot_be_decoded_can_be_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_error_of_an_item_says_where_it_is_and_where_the_list_continues() {
+async fn the_error_of_an_item_says_where_it_is() {
     let (_, list) = list(&[2]);
     let mut items = list.items();
     items.next().await.unwrap().unwrap();
     let error = items.next().await.unwrap().unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("GET /prompts: cannot decode response at `data[1].title`:"), "{text}");
-    assert_eq!(error.next_cursor(), Some(&Cursor::from("b")));
     // Without a skip it ends.
     assert!(items.next().await.is_none() && items.next().await.is_none());
     assert!(items.skip_failed());
@@ -75,37 +74,18 @@ async fn the_error_of_an_item_says_where_it_is_and_where_the_list_continues() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_pages_after_one_that_cannot_be_decoded_can_be_read() {
+async fn an_item_that_cannot_be_decoded_is_an_error_of_its_page() {
     let (script, list) = list(&[5]);
     let mut pages = list.clone().pages();
-    assert!(!pages.skip_failed());
     assert_eq!(pages.next().await.unwrap().unwrap().items.len(), 3);
     let error = pages.next().await.unwrap().unwrap_err();
     assert!(error.to_string().contains("`data[1].title`"), "{error}");
-    assert_eq!(error.next_cursor(), Some(&Cursor::from("c")));
     assert_eq!(pages.cursor(), Some(&Cursor::from("b")), "the page that failed");
     assert!(pages.next().await.is_none());
-    assert!(pages.skip_failed() && !pages.skip_failed());
-    assert_eq!(pages.next().await.unwrap().unwrap().items[0].id.get(), 7);
-    assert!(pages.next().await.is_none() && !pages.skip_failed());
+    assert!(pages.retry() && !pages.retry());
+    assert!(pages.next().await.unwrap().unwrap_err().is_decode());
     assert_eq!(script.calls().len(), 3);
-
-    // The cursor of the error is enough for another process.
-    let error = list.clone().cursor("b").page().await.unwrap_err();
-    let rest = list.cursor(error.next_cursor().unwrap().clone()).page().await.unwrap();
-    assert_eq!(rest.items[0].id.get(), 7);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_last_page_has_nothing_after_it_to_skip_to() {
-    let (_, list) = list(&[7]);
-    let mut pages = list.pages();
-    pages.next().await.unwrap().unwrap();
-    pages.next().await.unwrap().unwrap();
-    let error = pages.next().await.unwrap().unwrap_err();
-    assert_eq!(error.next_cursor(), None);
-    let _ = pages.skip_failed();
-    assert!(pages.next().await.is_none());
+    assert!(list.cursor("b").page().await.unwrap_err().is_decode());
 }
 
 #[tokio::test(start_paused = true)]
@@ -121,7 +101,7 @@ async fn a_request_that_failed_is_not_skipped() {
     assert!(items.retry());
     let mut pages = client(&script).prompts().list().pages();
     assert!(pages.next().await.unwrap().unwrap_err().is_invalid());
-    assert!(!pages.skip_failed() && pages.retry());
+    assert!(pages.retry());
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,6 @@
-//! Integers and timestamps, in every form with a certain meaning.
+//! Texts, integers, lists and timestamps, in every form with a certain meaning.
+
+use std::borrow::Cow;
 
 use jiff::Timestamp;
 use jiff::civil::Time;
@@ -8,7 +10,10 @@ use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
-use crate::model::object::{Field, Text};
+/// Text that is borrowed from the JSON if that has no escapes in it.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Text<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 /// Decodes an integer, also one that is written as a float, such as `1024.0` and `7e0`.
 pub(crate) fn integer<'de, T, D>(deserializer: D) -> Result<T, D::Error>
@@ -28,34 +33,39 @@ where
     })
 }
 
-impl Field for u64 {
-    fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        integer(deserializer)
-    }
+/// A number of pixels, on which nothing depends: if it is not one, it is unknown.
+pub(crate) fn pixels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    Value::deserialize(deserializer).map(|value| integer(value).ok())
 }
 
-/// A number that nothing depends on: if it is not one, it is unknown.
-impl Field for Option<u32> {
-    fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Value::deserialize(deserializer).map(|value| integer(value).ok())
-    }
+/// A word of an open enum. `null` is an unknown one.
+pub(crate) fn word<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: for<'a> From<&'a str>,
+    D: Deserializer<'de>,
+{
+    let word = Option::<Text<'_>>::deserialize(deserializer)?;
+    Ok(T::from(word.as_ref().map_or("null", |Text(text)| text)))
+}
 
-    fn missing() -> Option<Self> {
-        Some(None)
-    }
+/// A list that is `null` is empty.
+pub(crate) fn list<'de, T, D>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    T: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 /// A timestamp, which the specification calls only an ISO 8601 string: with any offset and any
 /// number of fractional digits, of which nine are kept. A missing offset means UTC. The last day of
 /// the year 9999, which services use for "never", is later than any [`Timestamp`], and becomes the
 /// last one.
-impl Field for Timestamp {
-    fn decode<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Text(text) = Text::deserialize(deserializer)?;
-        parse(&text)
-            .or_else(|error| parse(&with_nine_digits(&text).ok_or(error)?))
-            .map_err(|error| D::Error::custom(format!("not an ISO 8601 timestamp: {error}")))
-    }
+pub(crate) fn timestamp<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+    let Text(text) = Text::deserialize(deserializer)?;
+    parse(&text)
+        .or_else(|error| parse(&with_nine_digits(&text).ok_or(error)?))
+        .map_err(|error| D::Error::custom(format!("not an ISO 8601 timestamp: {error}")))
 }
 
 fn parse(text: &str) -> Result<Timestamp, jiff::Error> {
