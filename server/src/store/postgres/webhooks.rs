@@ -84,11 +84,9 @@ statements! {
          WHERE d.account_id = $1 AND d.webhook_id = $2 AND d.id = $3 AND d.version = $4
          RETURNING true";
     idempotent DELETE_OLD "webhooks.delete_old"
-        "WITH old AS MATERIALIZED (
-             SELECT d.account_id, d.webhook_id, d.id FROM webhook_delivery d
-             WHERE d.created_at <= $1 ORDER BY d.created_at LIMIT $2)
-         DELETE FROM webhook_delivery d USING old WHERE d.account_id = old.account_id
-             AND d.webhook_id = old.webhook_id AND d.id = old.id
+        "DELETE FROM webhook_delivery d WHERE d.ctid = ANY (ARRAY(
+             SELECT o.ctid FROM webhook_delivery o WHERE o.created_at <= $1
+             ORDER BY o.created_at LIMIT $2))
          RETURNING true";
 }
 
