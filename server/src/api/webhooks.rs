@@ -7,6 +7,7 @@ use std::sync::Arc;
 use data_encoding::BASE64;
 use http::{Method, StatusCode};
 use promptarium::{WebhookId, WebhookSecret, limits, path};
+use serde::Serialize;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -53,24 +54,24 @@ pub fn table() -> Vec<Route> {
         };
     }
     vec![
-        row!("listWebhooks", GET, WEBHOOKS, |own, _| ok(own.all().await?.iter().map(view).collect())),
+        row!("listWebhooks", GET, WEBHOOKS, |own, _| ok(&own.all().await?.iter().map(view).collect::<Vec<_>>())),
         row!("createWebhook", POST, WEBHOOKS, |own, mut request| {
             let new = request.json(&FIELDS[..3], |form| new_webhook(form, own.deliverer)).await?;
             response::data(StatusCode::CREATED, &with_secret(&own.create(&new).await?))
         }),
-        row!("getWebhook", GET, WEBHOOK, |own, request| ok(view(&own.get(request.id(0)?).await?))),
+        row!("getWebhook", GET, WEBHOOK, |own, request| ok(&view(&own.get(request.id(0)?).await?))),
         row!("updateWebhook", PATCH, WEBHOOK, |own, mut request| {
             let patch = request.json(FIELDS, |form| Some(patch(form, own.deliverer))).await?;
-            ok(view(&own.change(request.id(0)?, |webhook| patch.apply(webhook)).await?))
+            ok(&view(&own.change(request.id(0)?, |webhook| patch.apply(webhook)).await?))
         }),
         row!("deleteWebhook", DELETE, WEBHOOK, |own, request| {
             own.delete(request.id(0)?).await?;
-            ok(json!({ "id": request.id::<WebhookId>(0)?, "deleted": true }))
+            ok(&json!({ "id": request.id::<WebhookId>(0)?, "deleted": true }))
         }),
-        row!("rotateWebhookSecret", POST, WEBHOOK_ROTATE_SECRET, |own, request| ok(with_secret(&own.rotate(request.id(0)?).await?))),
-        row!("testWebhook", POST, WEBHOOK_TEST, |own, request| ok(json!(own.test(&own.get(request.id(0)?).await?).await))),
+        row!("rotateWebhookSecret", POST, WEBHOOK_ROTATE_SECRET, |own, request| ok(&with_secret(&own.rotate(request.id(0)?).await?))),
+        row!("testWebhook", POST, WEBHOOK_TEST, |own, request| ok(&own.test(&own.get(request.id(0)?).await?).await)),
         row!("listWebhookDeliveries", GET, WEBHOOK_DELIVERIES, |own, request| deliveries(&own, &request).await?),
-        row!("retryWebhookDelivery", POST, WEBHOOK_DELIVERY_RETRY, |own, request| ok(delivery_view(&own.retry(&request).await?))),
+        row!("retryWebhookDelivery", POST, WEBHOOK_DELIVERY_RETRY, |own, request| ok(&delivery_view(&own.retry(&request).await?))),
     ]
 }
 
@@ -214,8 +215,8 @@ fn delivery_view(delivery: &Delivery) -> Value {
     })
 }
 
-fn ok(data: Value) -> Response {
-    response::data(StatusCode::OK, &data)
+fn ok(data: &impl Serialize) -> Response {
+    response::data(StatusCode::OK, data)
 }
 
 async fn deliveries(own: &AccountWebhooks<'_>, request: &Request<'_>) -> HandlerResult {

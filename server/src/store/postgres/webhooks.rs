@@ -43,7 +43,8 @@ statements! {
          ORDER BY d.id DESC LIMIT $4";
     /// Looks through the webhooks with due deliveries, beginning after the account `$3`, and takes the
     /// first due one of a webhook that has fewer than `$5` claimed. Of two claims that find the same
-    /// first one, one gets nothing, so that the two cannot exceed the number.
+    /// first one, one gets nothing, so that the two cannot exceed the number. `IS TRUE` keeps the planner
+    /// to the key.
     non_idempotent CLAIM "webhooks.claim"
         "WITH RECURSIVE turn (round, account_id, webhook_id) AS (
              SELECT 0, $3::bigint, 9223372036854775807
@@ -67,7 +68,7 @@ statements! {
              CROSS JOIN LATERAL (
                  SELECT d.account_id, d.webhook_id, d.id FROM webhook_delivery d
                  WHERE d.account_id = first.account_id AND d.webhook_id = first.webhook_id
-                     AND d.id = first.id AND d.due_at <= $1
+                     AND d.id = first.id AND (d.due_at <= $1) IS TRUE
                  FOR UPDATE SKIP LOCKED) AS one
              WHERE turn.account_id <> ALL ($4::bigint[])
                  AND (turn.round = 1 OR turn.account_id > $3)
