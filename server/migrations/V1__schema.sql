@@ -1,6 +1,6 @@
 -- Everything that the service remembers but files.
 --
--- The data of accounts is in `vault`, `prompt`, `vault_prompt`, `job`, `webhooks` and `webhook_delivery`.
+-- The data of accounts is in `vault`, `prompt`, `vault_prompt`, `job` and `webhooks`.
 -- Every key and unique index of these tables begins with `account_id`, so that a distributed database can spread them by account. All
 -- other tables are small: every node has them, or one node has. There are no triggers, functions or
 -- deferred constraints. `server/src/domain` has the meaning and the limits of the columns, which are
@@ -221,44 +221,32 @@ CREATE TABLE webhooks (
     document jsonb NOT NULL
 );
 
--- An event for a webhook: that a job has ended. It comes in the statement that ends the job.
+-- An event for a webhook: that a job has ended. It comes in the statement that ends the job. On one
+-- node only, as `due_job`.
 CREATE TABLE webhook_delivery (
     account_id bigint NOT NULL,
-    -- Made of the webhook, the job, and the time of its end.
-    id bytea NOT NULL,
     -- Not a reference: what is left of a deleted webhook is deleted later.
     webhook_id bigint NOT NULL,
+    -- The time of the event, and part of a hash of the webhook and the job.
+    id text COLLATE "C" NOT NULL,
+    created_at timestamptz NOT NULL,
+    -- When a worker may claim it, for the next attempt or when a lease expires; NULL if none may.
+    due_at timestamptz,
+    is_claimed boolean NOT NULL DEFAULT false,
+    -- Counts the changes: the fencing token of a claim.
+    version bigint NOT NULL DEFAULT 0,
     -- {"clientJobId", "event", "images", "attempts", "lastAttempt"}
     details jsonb NOT NULL,
-    -- When the next attempt is; NULL if there is none.
-    due_at timestamptz,
-    created_at timestamptz NOT NULL,
-    PRIMARY KEY (account_id, id)
-);
-
--- The deliveries of a webhook, newest first.
-CREATE INDEX webhook_delivery_newest
-    ON webhook_delivery (account_id, webhook_id, created_at);
--- For the deletion of old ones.
-CREATE INDEX webhook_delivery_old ON webhook_delivery (created_at);
-
--- The deliveries that are to be attempted, of all accounts; on one node only, as `due_job`.
-CREATE TABLE due_delivery (
-    account_id bigint NOT NULL,
-    webhook_id bigint NOT NULL,
-    id bytea NOT NULL,
-    -- When a worker may claim it.
-    due_at timestamptz NOT NULL,
-    -- Of the lease on it, which ends at both times.
-    fence uuid,
-    claimed_until timestamptz,
-    PRIMARY KEY (account_id, id)
+    PRIMARY KEY (account_id, webhook_id, id)
 ) WITH (fillfactor = 80);
 
--- The deliveries of a webhook in their order, and those that a worker has.
-CREATE INDEX due_delivery_turn ON due_delivery (account_id, webhook_id, due_at);
-CREATE INDEX due_delivery_claimed ON due_delivery (account_id, webhook_id, claimed_until)
-    WHERE claimed_until IS NOT NULL;
+-- The deliveries of a webhook that wait, in their order, and those that a worker has.
+CREATE INDEX webhook_delivery_due ON webhook_delivery (account_id, webhook_id, due_at)
+    WHERE due_at IS NOT NULL;
+CREATE INDEX webhook_delivery_claimed ON webhook_delivery (account_id, webhook_id, due_at)
+    WHERE is_claimed;
+-- For the deletion of old ones.
+CREATE INDEX webhook_delivery_old ON webhook_delivery (created_at);
 
 -- A statement has one plan for all accounts, and most accounts have next to nothing. With the real numbers
 -- all rows of an account look as cheap as the one row of a whole key, and the planner may take an index of
@@ -268,9 +256,6 @@ ALTER TABLE vault ALTER COLUMN account_id SET (n_distinct = -0.01);
 ALTER TABLE prompt ALTER COLUMN account_id SET (n_distinct = -0.01);
 ALTER TABLE job ALTER COLUMN account_id SET (n_distinct = -0.01);
 ALTER TABLE webhook_delivery
-    ALTER COLUMN account_id SET (n_distinct = -0.001),
-    ALTER COLUMN webhook_id SET (n_distinct = -0.01);
-ALTER TABLE due_delivery
     ALTER COLUMN account_id SET (n_distinct = -0.001),
     ALTER COLUMN webhook_id SET (n_distinct = -0.01);
 ALTER TABLE vault_prompt

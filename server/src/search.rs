@@ -6,7 +6,7 @@ mod words;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::{join, join_all};
+use futures::future::{OptionFuture, join, join_all};
 use http::Method;
 use promptarium::{PromptId, limits, path};
 use tokio::task::spawn_blocking;
@@ -108,35 +108,14 @@ pub(crate) async fn search_prompts(
         let next = page.prompts.last().filter(|_| page.more).map(|prompt| prompt.id);
         return Ok(FoundPrompts { prompts: page.prompts, next, stopped_after: None });
     }
-    let until = Instant::now() + bound.time;
-    let chunk_after = |after| store.prompt_texts(caller, place, kind, after);
-    let (mut found, mut read, mut chunk) = (Vec::new(), 0, chunk_after(after).await?);
-    let stopped_at = loop {
-        let TextChunk { texts, read: of_chunk, next } = chunk;
-        let (is_first, matching) = (read == 0, matches(words.clone(), texts));
-        read += of_chunk;
-        let must_stop = read >= bound.prompts || Instant::now() >= until;
-        // A frequent word has a page in the first chunk. Later ones are read while the one before is
-        // searched.
-        let ahead = match next.filter(|_| !is_first && !must_stop) {
-            Some(next) => {
-                let (matching, ahead) = join(matching, chunk_after(Some(next))).await;
-                found.extend(matching?);
-                Some(ahead)
-            }
-            None => {
-                found.extend(matching.await?);
-                None
-            }
-        };
-        if found.len() > limit || next.is_none() || must_stop {
-            break next;
-        }
-        chunk = match ahead {
-            Some(ahead) => ahead?,
-            None => chunk_after(next).await?,
-        };
+    let words = words.clone();
+    let matching = move |texts: Vec<PromptTexts>| {
+        let mut buffer = String::new();
+        let mut matches =
+            |of: &PromptTexts| words.as_ref().is_none_or(|it| it.are_in(of, &mut buffer));
+        texts.iter().filter(|texts| matches(texts)).map(|texts| texts.id).collect()
     };
+    let (mut found, read, stopped_at) = scan(store, caller, search, bound, matching).await?;
     let is_full = found.len() > limit;
     found.truncate(limit);
     let next = if is_full { found.last().copied() } else { stopped_at };
@@ -147,15 +126,39 @@ pub(crate) async fn search_prompts(
     Ok(FoundPrompts { prompts: prompts.collect::<Result<_>>()?, next, stopped_after })
 }
 
-/// Which of these prompts match. It takes long for the threads of the runtime.
-async fn matches(words: Option<Arc<Words>>, texts: Vec<PromptTexts>) -> Result<Vec<PromptId>> {
-    let Some(words) = words else { return Ok(texts.iter().map(|texts| texts.id).collect()) };
-    let matching = spawn_blocking(move || {
-        let mut buffer = String::new();
-        let found = texts.iter().filter(|texts| words.are_in(texts, &mut buffer));
-        found.map(|texts| texts.id).collect()
-    });
-    matching.await.map_err(|panic| StoreError::Internal(panic.into()))
+/// Reads texts chunk by chunk, and collects what `judge` finds in each, until this is more than the
+/// limit of the search. Returns also how many prompts were read, and where it goes on.
+pub(crate) async fn scan<T: Send + 'static>(
+    store: &dyn Store,
+    caller: &Caller,
+    &PromptSearch { place, kind, after, limit, .. }: &PromptSearch,
+    bound: SearchBound,
+    judge: impl Fn(Vec<PromptTexts>) -> Vec<T> + Clone + Send + 'static,
+) -> Result<(Vec<T>, usize, Option<PromptId>)> {
+    let until = Instant::now() + bound.time;
+    let chunk_after = |after| store.prompt_texts(caller, place, kind, after);
+    let (mut found, mut read, mut chunk) = (Vec::new(), 0, chunk_after(after).await?);
+    loop {
+        let TextChunk { texts, read: of_chunk, next } = chunk;
+        let (is_first, judge) = (read == 0, judge.clone());
+        read += of_chunk;
+        let must_stop = read >= bound.prompts || Instant::now() >= until;
+        // It takes long for the threads of the runtime.
+        let judged = spawn_blocking(move || judge(texts));
+        // A frequent word has a page in the first chunk. Later ones are read while the one before is
+        // searched.
+        let is_ahead = next.is_some() && !is_first && !must_stop;
+        let ahead = OptionFuture::from(is_ahead.then(|| chunk_after(next)));
+        let (judged, ahead) = join(judged, ahead).await;
+        found.extend(judged.map_err(|panic| StoreError::Internal(panic.into()))?);
+        if found.len() > limit || next.is_none() || must_stop {
+            return Ok((found, read, next));
+        }
+        chunk = match ahead {
+            Some(ahead) => ahead?,
+            None => chunk_after(next).await?,
+        };
+    }
 }
 
 pub(crate) const LIST_QUERY: &[&str] = &["limit", "cursor", "vaultId", "type", "q"];

@@ -4,22 +4,24 @@ pub(crate) mod deliver;
 
 use std::sync::Arc;
 
-use data_encoding::{BASE64, HEXLOWER};
+use data_encoding::BASE64;
 use http::{Method, StatusCode};
 use promptarium::{WebhookId, WebhookSecret, limits, path};
+use serde::Serialize;
 use serde_json::{Value, json};
 use url::Url;
 
-use self::deliver::{Deliverer, delivery_id, message};
+use self::deliver::{Deliverer, message};
 use super::import::boolean;
 use super::route::{Handler, Route};
 use super::view::Time;
 use super::{Api, HandlerResult, Request};
-use crate::domain::webhook::{Attempt, Delivery, DeliveryId, Webhook, WebhookPatch};
+use crate::clock::after;
+use crate::domain::webhook::{Attempt, Delivery, Webhook, WebhookPatch, Webhooks};
 use crate::domain::{AccountId, BASE_PATH, Caller};
 use crate::http::auth::Access;
 use crate::http::error::ApiError;
-use crate::http::response;
+use crate::http::response::{self, Response};
 use crate::http::validate::{
     Field, FieldError, FieldErrors, Form, absolute_url, integer, list as list_of, one_of,
     query_fields, text,
@@ -30,32 +32,46 @@ use crate::store::webhooks::change_webhooks;
 
 pub(crate) const FIELDS: &[&str] = &["url", "description", "events", "enabled"];
 const TOO_MANY: &str = "is one too many: an account has at most 10 webhooks; delete one first";
+/// Greater than every id of a delivery.
+const AFTER_ALL: &str = "~";
 pub(crate) const QUERY: &[&str] = &["limit", "cursor"];
 /// The events that a webhook can subscribe to.
 pub(crate) const EVENTS: &[(&str, usize)] =
     &[("generation.completed", 0), ("generation.failed", 1)];
 
-/// The routes of webhooks.
+/// The routes of webhooks. The secret is in the responses to a creation and a rotation only.
 #[rustfmt::skip]
 pub fn table() -> Vec<Route> {
     macro_rules! row {
-        ($name:literal, $method:ident, $path:ident, $handler:path) => {
+        ($name:literal, $method:ident, $path:ident, |$own:ident, $request:pat_param| $response:expr) => {
             Route {
                 name: $name, method: Method::$method, path: path::$path, base: BASE_PATH, access: Access::WriteOrSession,
-                handler: Handler::Authed(|api, caller, request| Box::pin($handler(api, caller, request))),
+                handler: Handler::Authed(|api, caller, $request| Box::pin(async move {
+                    let $own = api.own_webhooks(caller).await?;
+                    Ok($response)
+                })),
             }
         };
     }
     vec![
-        row!("listWebhooks", GET, WEBHOOKS, list),
-        row!("createWebhook", POST, WEBHOOKS, create),
-        row!("getWebhook", GET, WEBHOOK, get),
-        row!("updateWebhook", PATCH, WEBHOOK, update),
-        row!("deleteWebhook", DELETE, WEBHOOK, delete),
-        row!("rotateWebhookSecret", POST, WEBHOOK_ROTATE_SECRET, rotate_secret),
-        row!("testWebhook", POST, WEBHOOK_TEST, test),
-        row!("listWebhookDeliveries", GET, WEBHOOK_DELIVERIES, deliveries),
-        row!("retryWebhookDelivery", POST, WEBHOOK_DELIVERY_RETRY, retry),
+        row!("listWebhooks", GET, WEBHOOKS, |own, _| ok(&own.all().await?.iter().map(view).collect::<Vec<_>>())),
+        row!("createWebhook", POST, WEBHOOKS, |own, mut request| {
+            let new = request.json(&FIELDS[..3], |form| new_webhook(form, own.deliverer)).await?;
+            response::data(StatusCode::CREATED, &with_secret(&own.create(&new).await?))
+        }),
+        row!("getWebhook", GET, WEBHOOK, |own, request| ok(&view(&own.get(request.id(0)?).await?))),
+        row!("updateWebhook", PATCH, WEBHOOK, |own, mut request| {
+            let patch = request.json(FIELDS, |form| Some(patch(form, own.deliverer))).await?;
+            ok(&view(&own.change(request.id(0)?, |webhook| patch.apply(webhook)).await?))
+        }),
+        row!("deleteWebhook", DELETE, WEBHOOK, |own, request| {
+            own.delete(request.id(0)?).await?;
+            ok(&json!({ "id": request.id::<WebhookId>(0)?, "deleted": true }))
+        }),
+        row!("rotateWebhookSecret", POST, WEBHOOK_ROTATE_SECRET, |own, request| ok(&with_secret(&own.rotate(request.id(0)?).await?))),
+        row!("testWebhook", POST, WEBHOOK_TEST, |own, request| ok(&own.test(&own.get(request.id(0)?).await?).await)),
+        row!("listWebhookDeliveries", GET, WEBHOOK_DELIVERIES, |own, request| deliveries(&own, &request).await?),
+        row!("retryWebhookDelivery", POST, WEBHOOK_DELIVERY_RETRY, |own, request| ok(&delivery_view(&own.retry(&request).await?))),
     ]
 }
 
@@ -88,30 +104,36 @@ impl AccountWebhooks<'_> {
         self.all().await?.into_iter().find(|one| one.id == id).ok_or(ApiError::NotFound)
     }
 
-    /// Creates a webhook, or changes the one of this id.
-    pub(crate) async fn set(
-        &self,
-        id: Option<WebhookId>,
-        patch: &WebhookPatch,
-    ) -> Result<Webhook, ApiError> {
-        let now = self.deliverer.clock.now();
-        let text = format!("whsec_{}", BASE64.encode(&rand::random::<[u8; 32]>()));
-        let secret =
-            WebhookSecret::new(text).map_err(|error| StoreError::Internal(error.into()))?;
-        change_webhooks(&*self.deliverer.store, self.account, |webhooks| {
-            let webhook = match id {
-                Some(id) => webhooks.get_mut(id).ok_or(ApiError::NotFound)?,
-                None => {
-                    webhooks.add(&secret, now).ok_or_else(|| FieldErrors::of("url", TOO_MANY))?
-                }
-            };
-            patch.apply(webhook);
-            if patch.new_secret {
-                let until = now.checked_add(WEBHOOK_ROTATION).unwrap_or(now);
-                let before = std::mem::replace(&mut webhook.secret, secret.clone());
-                webhook.previous = Some((before, until));
-            }
+    pub(crate) async fn create(&self, new: &WebhookPatch) -> Result<Webhook, ApiError> {
+        let secret = new_secret()?;
+        let create = |webhooks: &mut Webhooks| {
+            let webhook = webhooks.add(&secret, self.deliverer.clock.now());
+            let webhook = webhook.ok_or_else(|| FieldErrors::of("url", TOO_MANY))?;
+            new.apply(webhook);
             Ok(webhook.clone())
+        };
+        change_webhooks(&*self.deliverer.store, self.account, create).await
+    }
+
+    pub(crate) async fn change(
+        &self,
+        id: WebhookId,
+        change: impl Fn(&mut Webhook),
+    ) -> Result<Webhook, ApiError> {
+        change_webhooks(&*self.deliverer.store, self.account, |webhooks| {
+            let webhook = webhooks.get_mut(id).ok_or(ApiError::NotFound)?;
+            change(webhook);
+            Ok(webhook.clone())
+        })
+        .await
+    }
+
+    /// Makes a new secret. The present one signs too for a day.
+    pub(crate) async fn rotate(&self, id: WebhookId) -> Result<Webhook, ApiError> {
+        let (secret, now) = (new_secret()?, self.deliverer.clock.now());
+        self.change(id, |webhook| {
+            let before = std::mem::replace(&mut webhook.secret, secret.clone());
+            webhook.previous = Some((before, after(now, WEBHOOK_ROTATION)));
         })
         .await
     }
@@ -125,30 +147,39 @@ impl AccountWebhooks<'_> {
         .await
     }
 
+    /// Newest first, from this id on.
     pub(crate) async fn deliveries(
         &self,
         id: WebhookId,
-        before: Option<DeliveryId>,
+        first: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Delivery>, ApiError> {
         self.get(id).await?;
-        Ok(self.deliverer.store.deliveries(self.account, id, before, limit).await?)
+        let first = first.unwrap_or(AFTER_ALL);
+        Ok(self.deliverer.store.deliveries(self.account, id, first, limit).await?)
     }
 
-    /// Delivers an event again.
+    /// Delivers an event again. One that a worker has is being delivered.
     pub(crate) async fn retry(&self, request: &Request<'_>) -> Result<Delivery, ApiError> {
-        let delivery = request.params.text(1).and_then(|text| delivery_of(&text));
-        let (id, delivery) = (request.id(0)?, delivery.ok_or(ApiError::NotFound)?);
-        self.get(id).await?;
-        Ok(self.deliverer.store.retry_delivery(self.account, id, delivery).await?)
+        let wanted = request.params.text(1).filter(|id| Delivery::is_id(id));
+        let mut found = self.deliveries(request.id(0)?, wanted.as_deref(), 1).await?;
+        let found = found.pop().filter(|one| wanted.as_deref() == Some(&*one.id));
+        let (mut delivery, now) = (found.ok_or(ApiError::NotFound)?, self.deliverer.clock.now());
+        if !(delivery.is_claimed && delivery.due_at > Some(now)) {
+            delivery.due_at = Some(now);
+            match self.deliverer.store.put_delivery(&delivery).await {
+                Ok(()) | Err(StoreError::LeaseLost) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(delivery)
     }
 
     /// Sends `webhook.test`, even if the webhook is disabled.
     pub(crate) async fn test(&self, webhook: &Webhook) -> Attempt {
-        let id = delivery_id(rand::random());
-        let data = json!({ "webhookId": webhook.id });
-        let body = message("webhook.test", self.deliverer.clock.now(), &data);
-        self.deliverer.send(webhook, &id, &body).await.0
+        let now = self.deliverer.clock.now();
+        let body = message("webhook.test", now, &json!({ "webhookId": webhook.id }));
+        self.deliverer.send(webhook, &Delivery::new_id(now), &body).await.0
     }
 }
 
@@ -165,15 +196,15 @@ fn view(webhook: &Webhook) -> Value {
     })
 }
 
-fn with_secret(status: StatusCode, webhook: &Webhook) -> HandlerResult {
+fn with_secret(webhook: &Webhook) -> Value {
     let mut view = view(webhook);
     view["secret"] = webhook.secret.expose().into();
-    Ok(response::data(status, &view))
+    view
 }
 
 fn delivery_view(delivery: &Delivery) -> Value {
     json!({
-        "id": delivery_id(delivery.id),
+        "id": &*delivery.id,
         "event": delivery.details.event,
         "clientJobId": &*delivery.details.client_job_id,
         "status": delivery.status(),
@@ -184,73 +215,27 @@ fn delivery_view(delivery: &Delivery) -> Value {
     })
 }
 
-async fn list(api: &Api, caller: &Caller, _: Request<'_>) -> HandlerResult {
-    let webhooks = api.own_webhooks(caller).await?.all().await?;
-    Ok(response::data(StatusCode::OK, &webhooks.iter().map(view).collect::<Vec<_>>()))
+fn ok(data: &impl Serialize) -> Response {
+    response::data(StatusCode::OK, data)
 }
 
-/// The response is the only one with the secret, except for a rotation.
-async fn create(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
-    let own = api.own_webhooks(caller).await?;
-    let new = request.json(&FIELDS[..3], |form| new_webhook(form, own.deliverer)).await?;
-    with_secret(StatusCode::CREATED, &own.set(None, &new).await?)
-}
-
-async fn get(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
-    let webhook = api.own_webhooks(caller).await?.get(request.id(0)?).await?;
-    Ok(response::data(StatusCode::OK, &view(&webhook)))
-}
-
-async fn update(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
-    let own = api.own_webhooks(caller).await?;
-    let patch = request.json(FIELDS, |form| Some(patch(form, own.deliverer))).await?;
-    let webhook = own.set(Some(request.id(0)?), &patch).await?;
-    Ok(response::data(StatusCode::OK, &view(&webhook)))
-}
-
-async fn delete(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
-    let id: WebhookId = request.id(0)?;
-    api.own_webhooks(caller).await?.delete(id).await?;
-    Ok(response::data(StatusCode::OK, &json!({ "id": id, "deleted": true })))
-}
-
-async fn rotate_secret(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
-    let patch = WebhookPatch { new_secret: true, ..WebhookPatch::default() };
-    let own = api.own_webhooks(caller).await?;
-    with_secret(StatusCode::OK, &own.set(Some(request.id(0)?), &patch).await?)
-}
-
-async fn test(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
-    let own = api.own_webhooks(caller).await?;
-    let webhook = own.get(request.id(0)?).await?;
-    Ok(response::data(StatusCode::OK, &own.test(&webhook).await))
-}
-
-async fn deliveries(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
+async fn deliveries(own: &AccountWebhooks<'_>, request: &Request<'_>) -> HandlerResult {
     let mut form = query_fields(request.parts.uri.query(), QUERY);
     let limit = form.optional("limit", integer(limits::PAGE_SIZE));
-    let before = form.optional("cursor", |field: &Field<'_>| {
-        let text = text(0..=64)(field)?;
-        delivery_of(&text).ok_or("must be the nextCursor of an earlier page".to_owned())
+    let first = form.optional("cursor", |field: &Field<'_>| {
+        let id = text(0..=64)(field)?;
+        Delivery::is_id(&id).then_some(id).ok_or("must be the nextCursor of a page".to_owned())
     });
     form.finish()?;
     let limit = limit.unwrap_or(limits::PAGE_SIZE_DEFAULT) as usize;
-    let own = api.own_webhooks(caller).await?;
-    let mut found = own.deliveries(request.id(0)?, before, limit + 1).await?;
-    let more = found.len() > limit;
-    found.truncate(limit);
-    let next = found.last().filter(|_| more).map(|last| delivery_id(last.id));
-    let views: Vec<_> = found.iter().map(delivery_view).collect();
-    Ok(response::page(&views, next.as_deref()))
+    let found = own.deliveries(request.id(0)?, first.as_deref(), limit + 1).await?;
+    let views: Vec<_> = found.iter().take(limit).map(delivery_view).collect();
+    Ok(response::page(&views, found.get(limit).map(|next| &*next.id)))
 }
 
-async fn retry(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
-    let delivery = api.own_webhooks(caller).await?.retry(&request).await?;
-    Ok(response::data(StatusCode::OK, &delivery_view(&delivery)))
-}
-
-pub(crate) fn delivery_of(id: &str) -> Option<DeliveryId> {
-    HEXLOWER.decode(id.strip_prefix("msg_")?.as_bytes()).ok()?.try_into().ok()
+fn new_secret() -> Result<WebhookSecret, StoreError> {
+    let text = format!("whsec_{}", BASE64.encode(&rand::random::<[u8; 32]>()));
+    WebhookSecret::new(text).map_err(|error| StoreError::Internal(error.into()))
 }
 
 pub(crate) fn new_webhook(form: &mut Form<'_>, deliverer: &Deliverer) -> Option<WebhookPatch> {
@@ -270,7 +255,6 @@ fn patch(form: &mut Form<'_>, deliverer: &Deliverer) -> WebhookPatch {
             names.map(|(name, _)| (*name).into()).collect()
         }),
         enabled: form.optional("enabled", boolean),
-        new_secret: false,
     }
 }
 

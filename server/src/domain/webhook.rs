@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use promptarium::{WebhookEventType, WebhookId, WebhookSecret};
 use serde::{Deserialize, Serialize};
 
-use super::{AccountId, JobRecord, PromptImage};
+use super::{AccountId, PromptImage};
 
 /// How many an account may have.
 pub(crate) const WEBHOOKS_MAX: usize = 10;
@@ -44,11 +44,9 @@ pub(crate) struct WebhookPatch {
     pub(crate) description: Option<Option<Arc<str>>>,
     pub(crate) events: Option<Vec<WebhookEventType>>,
     pub(crate) enabled: Option<bool>,
-    pub(crate) new_secret: bool,
 }
 
 impl WebhookPatch {
-    /// Sets all but the secret.
     pub(crate) fn apply(&self, webhook: &mut Webhook) {
         webhook.url = self.url.clone().unwrap_or_else(|| webhook.url.clone());
         webhook.events = self.events.clone().unwrap_or_else(|| webhook.events.clone());
@@ -100,22 +98,24 @@ impl Webhooks {
     }
 }
 
-/// Of an event and its delivery; the same for every attempt.
-pub(crate) type DeliveryId = [u8; 16];
-
+/// An event for a webhook, and the result of its delivery.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Delivery {
     pub(crate) account: AccountId,
     pub(crate) webhook: WebhookId,
-    pub(crate) id: DeliveryId,
+    /// The header `webhook-id`, the same for every attempt. Later events have higher ids.
+    pub(crate) id: Arc<str>,
     /// When the event was.
     pub(crate) created_at: Timestamp,
-    /// When the next attempt is, if there is one.
+    /// When a worker may claim it, if one may: for the next attempt, or when a lease expires.
     pub(crate) due_at: Option<Timestamp>,
+    pub(crate) is_claimed: bool,
+    /// Counts the changes: the fencing token of a claim.
+    pub(crate) version: i64,
     pub(crate) details: DeliveryDetails,
 }
 
-/// The event and the result of its delivery, stored as [`Webhooks`].
+/// The event and the last attempt, stored as [`Webhooks`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeliveryDetails {
@@ -130,6 +130,15 @@ pub(crate) struct DeliveryDetails {
 }
 
 impl Delivery {
+    pub(crate) fn new_id(at: Timestamp) -> String {
+        format!("msg_{:016x}{:016x}", at.as_microsecond(), rand::random::<u64>())
+    }
+
+    pub(crate) fn is_id(text: &str) -> bool {
+        text.strip_prefix("msg_")
+            .is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    }
+
     pub(crate) fn status(&self) -> &'static str {
         match &self.details.last_attempt {
             _ if self.due_at.is_some() => "pending",
@@ -149,14 +158,4 @@ pub(crate) struct Attempt {
     /// The beginning of the response.
     pub(crate) response: Option<Box<str>>,
     pub(crate) duration_ms: u64,
-}
-
-/// A delivery that a worker holds.
-#[derive(Clone, Debug)]
-pub(crate) struct DeliveryClaim {
-    pub(crate) fence: u128,
-    pub(crate) delivery: Delivery,
-    /// `None` if it is deleted; so also the next one.
-    pub(crate) webhook: Option<Webhook>,
-    pub(crate) job: Option<JobRecord>,
 }

@@ -39,23 +39,6 @@ pub(crate) struct RateLimit {
     seconds: u32,
 }
 
-/// A request beyond a limit, which can be sent again in so many seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "this {} may send {} {} in {} seconds; try again in {seconds} seconds",
-    limit.per, limit.events, limit.kind, limit.seconds
-)]
-pub(crate) struct OverRate {
-    limit: RateLimit,
-    pub(crate) seconds: u32,
-}
-
-impl From<OverRate> for ApiError {
-    fn from(over: OverRate) -> Self {
-        Self::TooMany { text: over.to_string(), seconds: over.seconds }
-    }
-}
-
 /// `key:requests=600/60`: 600 requests of a key in 60 seconds.
 impl FromStr for RateLimit {
     type Err = &'static str;
@@ -110,7 +93,7 @@ impl Rates {
         caller: &Caller,
         route: &str,
         headers: &mut Vec<(HeaderName, HeaderValue)>,
-    ) -> Result<(), OverRate> {
+    ) -> Result<(), ApiError> {
         let applies = |limit: &&RateLimit| match limit.routes {
             [] => route != PICTURE,
             routes => routes.contains(&route),
@@ -135,8 +118,13 @@ impl Rates {
         for (name, all) in [(POLICY, policy), (CURRENT, current)] {
             headers.extend(HeaderValue::try_from(all.join(", ")).map(|value| (name, value)));
         }
-        let over = |at: usize| OverRate { limit: keys[at].0, seconds: left(windows[at]) };
-        refused.map_or(Ok(()), |at| Err(over(at)))
+        let Some(at) = refused else { return Ok(()) };
+        let (RateLimit { per, kind, events, seconds: time, .. }, seconds) =
+            (keys[at].0, left(windows[at]));
+        let text = format!(
+            "this {per} may send {events} {kind} in {time} seconds; try again in {seconds} seconds"
+        );
+        Err(ApiError::TooMany { text, seconds })
     }
 
     /// Counts one event of each of these, unless one has had all of its own. Returns the windows, and

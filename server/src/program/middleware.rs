@@ -29,7 +29,7 @@ impl Middleware for ProgramMiddleware {
         route: &str,
         headers: &mut Vec<(HeaderName, HeaderValue)>,
     ) -> Result<(), ApiError> {
-        Ok(self.rates.count(caller, route, headers)?)
+        self.rates.count(caller, route, headers)
     }
 
     fn finish(&self, answered: &Answered<'_>, response: Response) -> Response {

@@ -2,7 +2,7 @@
 //!
 //! A text is decomposed (NFKD), loses its accents and all that is invisible, becomes lower case, and is
 //! composed again. Marks that are letters of their script, such as the vowels of Hindi and Thai, stay.
-//! Most characters fold to one character or to none whatever is around them: a table has these.
+//! Most characters become one letter or nothing whatever is around them: a table has these.
 
 use std::iter::once;
 use std::sync::LazyLock;
@@ -27,34 +27,21 @@ const fn is_dropped(c: char) -> bool {
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// What a character folds to.
-#[derive(Clone, Copy)]
-enum Folded {
-    /// One character, with its combining class: 0 for a letter, and for a mark what orders it among
-    /// marks of the same letter.
-    To(char, u8),
-    Nothing,
-    /// It depends on the characters around it, or it is several characters.
-    Else,
-}
+/// What each character up to U+FFFF folds to, if it is one character or nothing.
+static TABLE: LazyLock<Box<[Option<Option<char>>]>> =
+    LazyLock::new(|| (0..=0xffff).map(|code| fold_one(char::from_u32(code)?)).collect());
 
-/// Of the characters up to U+FFFF.
-static TABLE: LazyLock<Box<[Folded]>> = LazyLock::new(|| {
-    let each = (0..=0xffff).map(|code| char::from_u32(code).map_or(Folded::Else, fold_one));
-    each.collect()
-});
-
-fn fold_one(c: char) -> Folded {
+fn fold_one(c: char) -> Option<Option<char>> {
     let mut folded = String::new();
     fold_any(c.encode_utf8(&mut [0; 4]), &mut folded);
     let mut chars = folded.chars();
     match (chars.next(), chars.next()) {
-        (None, _) => Folded::Nothing,
-        // One that may be composed with the character before is not `Yes`.
-        (Some(to), None) if is_nfc_quick(once(to)) == IsNormalized::Yes => {
-            Folded::To(to, canonical_combining_class(to))
+        (Some(to), None) => {
+            // What may be composed with the character before is not `Yes`.
+            (is_nfc_quick(once(to)) == IsNormalized::Yes).then_some(Some(to))
         }
-        _ => Folded::Else,
+        (None, _) => Some(None),
+        _ => None,
     }
 }
 
@@ -69,53 +56,36 @@ fn fold_any(text: &str, out: &mut String) {
     out.extend(plain.nfc());
 }
 
-/// Bytes that are looked at together.
-const BLOCK: usize = 16;
-
-/// How many bytes at the beginning are ASCII, in whole blocks.
-fn ascii_length(bytes: &[u8]) -> usize {
-    bytes.chunks(BLOCK).take_while(|block| block.is_ascii()).map(<[u8]>::len).sum()
-}
-
 /// Appends a text, folded.
 pub(super) fn fold(text: &str, out: &mut String) {
-    let table = &**TABLE;
-    let folded = |c: char| table.get(c as usize).copied().unwrap_or(Folded::Else);
-    // Where the last letter is, in both texts, and the class of the last mark after it.
-    let (mut letter, mut letter_out, mut last_class) = (0, out.len(), 0);
-    let (mut chars, mut next_block) = (text.chars(), 0);
-    loop {
-        let at = text.len() - chars.as_str().len();
-        if at >= next_block {
-            let length = ascii_length(&text.as_bytes()[at..]);
-            let (begin, end) = (out.len(), at + length);
-            next_block = end + BLOCK;
-            if length > 0 {
-                out.push_str(&text[at..end]);
-                out[begin..].make_ascii_lowercase();
-                (letter, letter_out, last_class) = (end - 1, out.len() - 1, 0);
-                chars = text[end..].chars();
-            }
-        }
-        let at = text.len() - chars.as_str().len();
-        let Some(c) = chars.next() else { return };
+    let (table, begin) = (&**TABLE, out.len());
+    let folded = |c: char| table.get(c as usize).copied().flatten();
+    if text.is_ascii() {
+        out.push_str(text);
+        return out[begin..].make_ascii_lowercase();
+    }
+    let is_mark = |c: char| !c.is_ascii() && canonical_combining_class(c) > 0;
+    // Where the last letter is, in both texts.
+    let (mut letter, mut letter_out, mut at, mut has_mark) = (0, begin, 0, false);
+    while let Some(c) = text[at..].chars().next() {
         match folded(c) {
-            Folded::Nothing => {}
-            Folded::To(to, class) if class == 0 || class >= last_class => {
-                if class == 0 {
+            Some(None) => at += c.len_utf8(),
+            // The order of several marks of a letter may change.
+            Some(Some(to)) if !(has_mark && is_mark(to)) => {
+                has_mark = is_mark(to);
+                if !has_mark {
                     (letter, letter_out) = (at, out.len());
                 }
-                last_class = class;
                 out.push(to);
+                at += c.len_utf8();
             }
             // From the last letter to the next one.
             _ => {
-                let is_letter = |c: char| matches!(folded(c), Folded::To(_, 0));
+                let is_letter = |c: char| folded(c).flatten().is_some_and(|to| !is_mark(to));
                 let end = text[at..].find(is_letter).map_or(text.len(), |length| at + length);
                 out.truncate(letter_out);
                 fold_any(&text[letter..end], out);
-                (letter, letter_out, last_class) = (end, out.len(), 0);
-                chars = text[end..].chars();
+                (letter, letter_out, at, has_mark) = (end, out.len(), end, false);
             }
         }
     }

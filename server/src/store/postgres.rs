@@ -5,9 +5,8 @@
 //! # Accounts
 //! Each statement of a caller has the account as `$1` and the key as `$2`, and checks that the key
 //! is the account's and not revoked, so that every server refuses a revoked key at once. It names
-//! each table of account data (`vault`, `prompt`, `vault_prompt`, `job`, `webhooks`,
-//! `webhook_delivery`) with `account_id = $1`, so that it goes to one node where these tables are
-//! distributed. The other tables are small and global. No function, no trigger, and no volatile
+//! each table of account data (`vault`, `prompt`, `vault_prompt`, `job`, `webhooks`) with
+//! `account_id = $1`, so that it goes to one node where these tables are distributed. The other tables are small and global. No function, no trigger, and no volatile
 //! function where rows are updated.
 //!
 //! Where two concurrent statements conflict, one of them violates a constraint, and is sent again.

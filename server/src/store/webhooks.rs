@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use promptarium::WebhookId;
 
-use super::{Result, StoreError};
-use crate::domain::webhook::{Delivery, DeliveryClaim, DeliveryId, Webhooks};
+use super::{JobStore, Result, StoreError};
+use crate::domain::webhook::{Delivery, Webhooks};
 use crate::domain::{AccountId, Turn};
 
 /// How often a change that met another one is tried again.
@@ -15,7 +15,7 @@ const CONFLICTS_MAX: u32 = 20;
 
 /// No method checks a key.
 #[async_trait]
-pub(crate) trait WebhookStore: Send + Sync + 'static {
+pub(crate) trait WebhookStore: JobStore {
     /// The webhooks of an account, and the number of their last change.
     async fn webhooks(&self, account: AccountId) -> Result<(i64, Webhooks)>;
 
@@ -25,34 +25,26 @@ pub(crate) trait WebhookStore: Send + Sync + 'static {
     /// The webhooks of all accounts, with the names of these.
     async fn all_webhooks(&self) -> Result<Vec<(String, AccountId, Webhooks)>>;
 
-    /// Newest first, those before one of them. None follow one that does not exist any more.
+    /// Newest first, from the id `first` on.
     async fn deliveries(
         &self,
         account: AccountId,
         webhook: WebhookId,
-        before: Option<DeliveryId>,
+        first: &str,
         limit: usize,
     ) -> Result<Vec<Delivery>>;
-
-    /// Makes a delivery due now, whatever became of it.
-    async fn retry_delivery(
-        &self,
-        account: AccountId,
-        webhook: WebhookId,
-        id: DeliveryId,
-    ) -> Result<Delivery>;
 
     /// Claims a delivery as [`JobQueue::claim_job`](super::JobQueue::claim_job) claims a job, not more
     /// than [`WEBHOOK_DELIVERIES_AT_ONCE`](crate::limits::product::WEBHOOK_DELIVERIES_AT_ONCE) of one
     /// webhook at once.
-    async fn claim_delivery(&self, lease: Duration, turn: &Turn) -> Result<Option<DeliveryClaim>>;
+    async fn claim_delivery(&self, lease: Duration, turn: &Turn) -> Result<Option<Delivery>>;
 
-    /// Ends a claim, and stores the details of its delivery, and when that is due again. Fails with
-    /// [`StoreError::LeaseLost`] if there is a later claim.
-    async fn end_claim(&self, claim: &DeliveryClaim) -> Result<()>;
+    /// Stores the details of a delivery and when it is due, and ends the claim on it. Fails with
+    /// [`StoreError::LeaseLost`] if it has changed since it was read.
+    async fn put_delivery(&self, delivery: &Delivery) -> Result<()>;
 
-    /// Waits until a delivery may be due, `at_most` this long.
-    async fn delivery_due(&self, at_most: Duration);
+    /// Waits for the next event, or end of a claim, of this server.
+    async fn deliveries_changed(&self);
 
     /// Deletes deliveries that are older than `age`, not more than a thousand. Returns how many.
     async fn delete_old_deliveries(&self, age: Duration) -> Result<usize>;

@@ -2,6 +2,7 @@
 
 use promptarium::{PromptId, VaultId};
 
+use super::forms::options;
 use super::prelude::*;
 use super::return_page;
 use crate::domain::{Membership, VaultPatch};
@@ -31,7 +32,7 @@ pub(super) fn form(
     back: &str,
     vaults: &[(String, String)],
 ) -> Markup {
-    let others: Vec<_> = vaults.iter().filter(|(id, _)| id != from).collect();
+    let others: Vec<_> = vaults.iter().filter(|(id, _)| id != from).cloned().collect();
     let button = |(action, text)| html! { button name="action" value=(action) { (text) } };
     html! {
         form method="post" action=(visit.at("prompts/chosen")) {
@@ -46,7 +47,7 @@ pub(super) fn form(
                     label .unseen for="target" { "Vault to move or add to" }
                     select #target name="vaultId" {
                         option value="" { "Choose a vault" }
-                        @for (id, name) in others { option value=(id) dir="auto" { (name) } }
+                        (options(&others, ""))
                     }
                     @if !from.is_empty() { (button(("move", "Move to vault"))) }
                     (button(("add", "Add to vault")))

@@ -6,7 +6,7 @@ use futures::future::join_all;
 use promptarium::limits::CLIENT_JOB_ID_CHARS;
 use uuid::Uuid;
 
-use super::pictures::small_picture;
+use super::pictures::{chosen_settings, small_picture};
 use super::prelude::*;
 use crate::domain::{JobRecord, JobState, PromptRecord};
 use crate::http::validate::text;
@@ -44,7 +44,6 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
     let name = visit.request.params.text(0).ok_or(ApiError::NotFound)?;
     let job = with_result(&visit, visit.store().job(&visit.caller, &name).await?).await;
     let details = &job.0.request;
-    let seed = details.parameters.as_ref().and_then(|all| all.get("seed"));
     let received = job.1.as_ref().map(|prompt| prompt.images.len() as u32);
     let content = html! {
         (entry(&visit, &job))
@@ -57,8 +56,7 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
             @if let Some(received) = received.filter(|count| *count < details.batch_count) {
                 " · received: " (received) ", the provider returned no other usable picture"
             }
-            @if let Some(seed) = seed { " · seed " (typed(&seed.to_string(), 40)) }
-            @if let Some(negative) = &details.negative_prompt { " · negative prompt: " (typed(negative, 400)) }
+            (chosen_settings(details))
         }
         p { (visit.link("jobs", "All jobs")) }
     };

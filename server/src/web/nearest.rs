@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use promptarium::PromptId;
 use strsim::levenshtein;
-use tokio::task::spawn_blocking;
 
 use super::visit::Visit;
 use crate::http::error::ApiError;
-use crate::search::{PromptSearch, folded, words};
-use crate::store::{StoreError, TextChunk};
+use crate::search::{PromptSearch, SearchBound, folded, scan, words};
+use crate::store::PromptTexts;
 
 /// The newest prompts whose titles are compared, and how many are shown.
 const PROMPTS_MAX: usize = 5_000;
@@ -26,28 +25,17 @@ pub(super) async fn titles(
     search: &PromptSearch,
     text: &str,
 ) -> Result<Vec<Near>, ApiError> {
-    let text: Arc<str> = folded(text).into();
-    let (mut found, mut read, mut after) = (Vec::new(), 0, None);
+    let text = folded(text);
     if !words(&text).any(is_long) {
         return Ok(Vec::new());
     }
-    while read < PROMPTS_MAX {
-        let (place, kind) = (search.place, search.kind);
-        let chunk = visit.store().prompt_texts(&visit.caller, place, kind, after).await?;
-        let TextChunk { texts, read: of_chunk, next } = chunk;
-        let sought = text.clone();
-        let near = spawn_blocking(move || {
-            let near = texts
-                .into_iter()
-                .filter_map(|texts| Some((edits(&sought, &texts.title)?, (texts.id, texts.title))));
-            near.collect::<Vec<_>>()
-        });
-        found.extend(near.await.map_err(|panic| StoreError::Internal(panic.into()))?);
-        (read, after) = (read + of_chunk, next);
-        if next.is_none() {
-            break;
-        }
-    }
+    let all = PromptSearch { words: None, after: None, limit: usize::MAX, ..search.clone() };
+    let bound = SearchBound { prompts: PROMPTS_MAX, ..SearchBound::default() };
+    let near = move |texts: Vec<PromptTexts>| {
+        let near = |of: PromptTexts| Some((edits(&text, &of.title)?, (of.id, of.title)));
+        texts.into_iter().filter_map(near).collect()
+    };
+    let (mut found, ..) = scan(visit.store(), &visit.caller, &all, bound, near).await?;
     found.sort_by_key(|(edits, _)| *edits);
     Ok(found.into_iter().take(SHOWN_MAX).map(|(_, near)| near).collect())
 }

@@ -6,7 +6,9 @@ use promptarium::PromptId;
 use super::parts::{shortened, typed};
 use super::visit::Visit;
 use crate::api::Api;
-use crate::domain::{AssetName, ImageRef, JobRecord, JobState, Media, PromptImage, PromptRecord};
+use crate::domain::{
+    AssetName, GenerationRequest, ImageRef, JobRecord, JobState, Media, PromptImage, PromptRecord,
+};
 use crate::http::error::ApiError;
 
 /// Jobs that are looked through for the one of a picture.
@@ -101,17 +103,21 @@ pub(super) async fn generation_settings(
     let Some(JobRecord { key, request, .. }) = jobs.iter().find(is_it) else {
         return Ok(Markup::default());
     };
-    let seed = request.parameters.as_ref().and_then(|all| all.get("seed"));
     Ok(html! {
         p .soft {
             "Model " code { (typed(&request.model_id, 40)) } " · " (typed(&request.aspect_ratio, 10))
-            @if let Some(seed) = seed { " · seed " (typed(&seed.to_string(), 40)) }
-            @if let Some(negative) = &request.negative_prompt {
-                " · negative prompt: " (typed(negative, 400))
-            }
-            " · " (visit.link(&super::parts::address("generate", [("job", &*key.client_job_id)]), "Again with changes"))
+            (chosen_settings(request)) " · " (visit.link(&super::parts::address("generate", [("job", &*key.client_job_id)]), "Again with changes"))
         }
     })
+}
+
+/// Settings of a generation that have no default.
+pub(super) fn chosen_settings(request: &GenerationRequest) -> Markup {
+    let seed = request.parameters.as_ref().and_then(|all| all.get("seed"));
+    html! {
+        @if let Some(seed) = seed { " · seed " (typed(&seed.to_string(), 40)) }
+        @if let Some(negative) = &request.negative_prompt { " · negative prompt: " (typed(negative, 400)) }
+    }
 }
 
 fn address(api: &Api, name: &AssetName) -> String {

@@ -4,7 +4,7 @@ use futures::future::join_all;
 use promptarium::PromptId;
 
 use super::chosen::DELETE;
-use super::forms::{TOKEN, without_replaced};
+use super::forms::{TOKEN, options, without_replaced};
 use super::generate::{CHOICES, model, ratio};
 use super::parts::visible;
 use super::pictures::{generation_settings, pictures};
@@ -70,8 +70,9 @@ fn in_vaults(
     vaults: &[VaultRecord],
     choices: &[(String, String)],
 ) -> Markup {
+    let is_other = |id: &str| vaults.iter().all(|vault| vault.id.to_string() != *id);
+    let others: Vec<_> = choices.iter().filter(|(id, _)| is_other(id)).cloned().collect();
     let form = |from: &str, buttons: &[(&str, &str)]| {
-        let is_other = |id: &str| vaults.iter().all(|vault| vault.id.to_string() != *id);
         html! {
             form .toolbar method="post" action=(visit.at("prompts/chosen")) {
                 input type="hidden" name="id" value=(id);
@@ -79,9 +80,7 @@ fn in_vaults(
                 input type="hidden" name="from" value=(from);
                 select name="vaultId" aria-label="Vault to add or move to" {
                     option value="" { "Choose a vault" }
-                    @for (id, name) in choices.iter().filter(|(id, _)| is_other(id)) {
-                        option value=(id) dir="auto" { (name) }
-                    }
+                    (options(&others, ""))
                 }
                 @for (action, text) in buttons { button name="action" value=(action) { (text) } }
             }

@@ -72,11 +72,7 @@ pub fn table() -> Vec<Route> {
             root("webhooksPage", M::GET, "/webhooks", Session, dashboard!(webhooks::list)),
             root("newWebhook", M::POST, "/webhooks", Session, dashboard!(webhooks::create)),
             root("webhookPage", M::GET, "/webhooks/{webhookId}", Session, dashboard!(webhooks::show)),
-            root("testWebhookForm", M::POST, "/webhooks/{webhookId}/test", Session, dashboard!(webhooks::test)),
-            root("enableWebhook", M::POST, "/webhooks/{webhookId}/enable", Session, dashboard!(webhooks::set_enabled)),
-            root("disableWebhook", M::POST, "/webhooks/{webhookId}/disable", Session, dashboard!(webhooks::set_enabled)),
-            root("newWebhookSecret", M::POST, "/webhooks/{webhookId}/secret", Session, dashboard!(webhooks::new_secret)),
-            root("deleteWebhookForm", M::POST, "/webhooks/{webhookId}/delete", Session, dashboard!(webhooks::delete)),
+            root("changeWebhook", M::POST, "/webhooks/{webhookId}/{action}", Session, dashboard!(webhooks::act)),
             root("retryDelivery", M::POST, "/webhooks/{webhookId}/deliveries/{deliveryId}/retry", Session, dashboard!(webhooks::retry)),
         ];
         [rows, more].concat()

@@ -85,17 +85,15 @@ pub(crate) async fn list(visit: Visit<'_>) -> HandlerResult {
                     " · ends " (visit.ago(other.expires_at)) " at the latest · session " (other.id.0)
                 }
                 @if other.id != visit.session.id {
-                    form method="post" action=(visit.at(&format!("sessions/{}/end", other.id.0))) {
+                    (visit.post(&format!("sessions/{}/end", other.id.0), &html! {
                         button { "End session " (other.id.0) }
-                    }
+                    }))
                 }
             }
         }))
         @if sessions.len() > 1 {
             h2 { "Other sessions" }
-            form method="post" action=(visit.at("sessions/end-others")) {
-                button .danger { "End all other sessions" }
-            }
+            (visit.post("sessions/end-others", &html! { button .danger { "End all other sessions" } }))
         }
     };
     visit.page("sessions", "Sessions").show(&content)

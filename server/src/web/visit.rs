@@ -85,6 +85,11 @@ impl<'a> Visit<'a> {
         html! { a .button href=(self.at(page)) { (text) } }
     }
 
+    /// A button that does something at once, and leads to a page that says what was done.
+    pub(super) fn post(&self, page: &str, button: &Markup) -> Markup {
+        html! { form method="post" action=(self.at(page)) { (button) } }
+    }
+
     /// A button that opens a question; its answer is sent to a page, and cannot be undone.
     pub(super) fn ask(&self, text: &str, question: &str, page: &str, answer: &Markup) -> Markup {
         html! {

@@ -5,7 +5,6 @@ use std::future::ready;
 use promptarium::WebhookId;
 
 use super::prelude::*;
-use crate::api::webhooks::deliver::delivery_id;
 use crate::api::webhooks::{EVENTS, new_webhook};
 use crate::domain::webhook::{Attempt, Delivery, WEBHOOKS_MAX, Webhook, WebhookPatch};
 
@@ -70,7 +69,7 @@ pub(crate) async fn create(visit: Visit<'_>) -> HandlerResult {
         if EVENTS.iter().any(|(name, _)| *name == wanted) {
             new.events = Some(vec![wanted.into()]);
         }
-        created = Some(own.set(None, &new).await?);
+        created = Some(own.create(&new).await?);
         Ok(done_address("webhooks", "created"))
     });
     let outcome = ready(outcome.await);
@@ -103,9 +102,7 @@ async fn shown(visit: &Visit<'_>, webhook: &Webhook, test: Option<&Attempt>) -> 
     let own = visit.api.own_webhooks(&visit.caller).await?;
     let deliveries = own.deliveries(webhook.id, None, SHOWN).await?;
     let at = |action: &str| address_of(webhook.id, action);
-    let button = |action: &str, text: &str| {
-        html! { form method="post" action=(visit.at(&at(action))) { button { (text) } } }
-    };
+    let button = |action: &str, text: &str| visit.post(&at(action), &html! { button { (text) } });
     let content = html! {
         p { strong { (typed(&webhook.url, 200)) } }
         (about(visit, webhook))
@@ -141,8 +138,7 @@ fn outcome(attempt: &Attempt) -> Markup {
 
 fn entry(visit: &Visit<'_>, delivery: &Delivery) -> Markup {
     let details = &delivery.details;
-    let again =
-        address_of(delivery.webhook, &format!("/deliveries/{}/retry", delivery_id(delivery.id)));
+    let again = address_of(delivery.webhook, &format!("/deliveries/{}/retry", delivery.id));
     html! {
         li {
             strong { (details.event.as_str()) } " of "
@@ -153,36 +149,34 @@ fn entry(visit: &Visit<'_>, delivery: &Delivery) -> Markup {
                 @if let Some(at) = delivery.due_at { " · next " (visit.ago(at)) }
             }
             @if let Some(attempt) = &details.last_attempt { div .soft { (outcome(attempt)) } }
-            form method="post" action=(visit.at(&again)) { button { "Send again" } }
+            (visit.post(&again, &html! { button { "Send again" } }))
         }
     }
 }
 
-pub(crate) async fn test(visit: Visit<'_>) -> HandlerResult {
+/// What the buttons of a page do.
+pub(crate) async fn act(visit: Visit<'_>) -> HandlerResult {
     let own = visit.api.own_webhooks(&visit.caller).await?;
-    let webhook = own.get(visit.request.id(0)?).await?;
-    let attempt = own.test(&webhook).await;
-    shown(&visit, &webhook, Some(&attempt)).await
-}
-
-pub(crate) async fn new_secret(visit: Visit<'_>) -> HandlerResult {
-    let patch = WebhookPatch { new_secret: true, ..WebhookPatch::default() };
-    let own = visit.api.own_webhooks(&visit.caller).await?;
-    secret(&visit, &own.set(Some(visit.request.id(0)?), &patch).await?)
-}
-
-/// Enables or disables it, as the path says.
-pub(crate) async fn set_enabled(visit: Visit<'_>) -> HandlerResult {
-    let enabled = Some(visit.request.parts.uri.path().ends_with("/enable"));
-    let patch = WebhookPatch { enabled, ..WebhookPatch::default() };
     let id = visit.request.id(0)?;
-    visit.api.own_webhooks(&visit.caller).await?.set(Some(id), &patch).await?;
-    visit.done(&address_of(id, ""), "changed")
-}
-
-pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
-    visit.api.own_webhooks(&visit.caller).await?.delete(visit.request.id(0)?).await?;
-    visit.done("webhooks", "webhook-deleted")
+    match visit.request.params.text(1).as_deref() {
+        Some("test") => {
+            let webhook = own.get(id).await?;
+            let attempt = own.test(&webhook).await;
+            shown(&visit, &webhook, Some(&attempt)).await
+        }
+        Some("secret") => secret(&visit, &own.rotate(id).await?),
+        Some(action @ ("enable" | "disable")) => {
+            let patch =
+                WebhookPatch { enabled: Some(action == "enable"), ..WebhookPatch::default() };
+            own.change(id, |webhook| patch.apply(webhook)).await?;
+            visit.done(&address_of(id, ""), "changed")
+        }
+        Some("delete") => {
+            own.delete(id).await?;
+            visit.done("webhooks", "webhook-deleted")
+        }
+        _ => Err(ApiError::NotFound),
+    }
 }
 
 pub(crate) async fn retry(visit: Visit<'_>) -> HandlerResult {

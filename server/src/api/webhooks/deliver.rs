@@ -4,12 +4,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use data_encoding::HEXLOWER;
 use futures::StreamExt;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use jiff::Timestamp;
-use promptarium::{WebhookEventType, WebhookSecret};
+use promptarium::WebhookSecret;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -19,10 +18,8 @@ use crate::api::generations::job_view;
 use crate::api::view::Time;
 use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
-use crate::domain::webhook::{
-    Attempt, Delivery, DeliveryClaim, DeliveryDetails, DeliveryId, Webhook,
-};
-use crate::domain::{AccountId, JobRecord, JobState, Turn};
+use crate::domain::webhook::{Attempt, Delivery, Webhook};
+use crate::domain::{AccountId, JobKey, JobRecord, Turn};
 use crate::error_chain::error_chain;
 use crate::generate::worker::pool::{Claimed, Work};
 use crate::generate::{Outcomes, count};
@@ -30,7 +27,7 @@ use crate::limits::product::{
     WEBHOOK_DELIVERIES_KEPT, WEBHOOK_FAILING_MAX, WEBHOOK_RESPONSE_BYTES_KEPT,
     WEBHOOK_RESPONSE_BYTES_MAX, WEBHOOK_RETRY_AFTER_MAX, WEBHOOK_TIMEOUT, WEBHOOK_WORKERS,
 };
-use crate::limits::{JOB_DELETE_INTERVAL, JOB_LEASE, JOBS_AT_ONCE};
+use crate::limits::{JOB_DELETE_INTERVAL, JOB_LEASE, JOB_POLL, JOBS_AT_ONCE};
 use crate::outbound::{Outbound, OutboundError, OutboundRequest, retry_after};
 use crate::store::StoreError;
 use crate::store::webhooks::{WebhookStore, change_webhooks};
@@ -127,15 +124,19 @@ impl Deliverer {
         Ok((head.status, head.headers, bytes))
     }
 
-    async fn deliver(&self, mut claim: DeliveryClaim) -> Result<(), StoreError> {
-        let (delivery, job) = (&mut claim.delivery, claim.job.as_ref());
-        let webhook = claim.webhook.as_ref().filter(|webhook| webhook.disabled.is_none());
-        let to = webhook.zip(job.filter(|job| is_of(&delivery.details, job)));
-        let (attempt, wait) = match to {
-            Some((webhook, job)) => {
-                let body = payload(delivery, job, &self.assets);
-                self.send(webhook, &delivery_id(delivery.id), &body).await
-            }
+    /// Attempts a delivery, and records what came of it.
+    async fn deliver(&self, mut delivery: Delivery) -> Result<(), StoreError> {
+        let account = delivery.account;
+        let (_, mut webhooks) = self.store.webhooks(account).await?;
+        let webhook = webhooks.get_mut(delivery.webhook).filter(|one| one.disabled.is_none());
+        let client_job_id = delivery.details.client_job_id.clone();
+        let body = match self.store.job_by_key(&JobKey { account, client_job_id }).await {
+            Err(StoreError::NotFound) => None,
+            job => payload(&delivery, &job?, &self.assets),
+        };
+        let to = webhook.as_deref().zip(body);
+        let (attempt, wait) = match &to {
+            Some((webhook, body)) => self.send(webhook, &delivery.id, body).await,
             None => (Attempt { error: Some(NOT_SENT.into()), ..Attempt::default() }, None),
         };
         let attempts = delivery.details.attempts + 1;
@@ -155,10 +156,10 @@ impl Deliverer {
         };
         count(&self.outcomes, outcome);
         if let Some((webhook, _)) = to {
-            self.note_health(delivery.account, webhook, &attempt).await?;
+            self.note_health(account, webhook, &attempt).await?;
         }
         (delivery.details.attempts, delivery.details.last_attempt) = (attempts, Some(attempt));
-        self.store.end_claim(&claim).await
+        self.store.put_delivery(&delivery).await
     }
 
     /// Records whether a webhook fails, and disables one that does for too long.
@@ -209,25 +210,17 @@ fn host(url: &str) -> String {
     Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// Whether the job is still as the event says. One that was lost may have been found since.
-fn is_of(event: &DeliveryDetails, job: &JobRecord) -> bool {
-    match job.state {
-        JobState::Completed(..) => event.event == WebhookEventType::GenerationCompleted,
-        JobState::Failed(..) => event.event == WebhookEventType::GenerationFailed,
-        _ => false,
-    }
-}
-
-/// The header `webhook-id`.
-pub(crate) fn delivery_id(id: DeliveryId) -> String {
-    format!("msg_{}", HEXLOWER.encode(&id))
-}
-
 pub(super) fn message(kind: &str, at: Timestamp, data: &Value) -> Value {
     json!({ "type": kind, "timestamp": Time(at), "data": data })
 }
 
-fn payload(delivery: &Delivery, job: &JobRecord, assets: &Assets) -> Value {
+/// `None` if the job is not as the event says: one that was lost may have been found since.
+fn payload(delivery: &Delivery, job: &JobRecord, assets: &Assets) -> Option<Value> {
+    let event = delivery.details.event.as_str();
+    let mut data = job_view(job);
+    if event.strip_prefix("generation.") != data["status"].as_str() {
+        return None;
+    }
     let images = delivery.details.images.iter().map(|image| {
         json!({
             "url": assets.write(&image.source),
@@ -236,33 +229,29 @@ fn payload(delivery: &Delivery, job: &JobRecord, assets: &Assets) -> Value {
             "createdAt": Time(image.created_at),
         })
     });
-    let mut data = job_view(job);
     data["images"] = images.collect();
-    message(delivery.details.event.as_str(), delivery.created_at, &data)
+    Some(message(event, delivery.created_at, &data))
 }
 
 impl Work for Deliverer {
-    type Claim = DeliveryClaim;
+    type Claim = Delivery;
 
     fn at_once(&self) -> usize {
         WEBHOOK_WORKERS
     }
 
-    async fn claim(&self, turn: &Turn) -> Claimed<DeliveryClaim> {
+    async fn claim(&self, turn: &Turn) -> Claimed<Delivery> {
         let claim = self.store.claim_delivery(JOB_LEASE, turn).await?;
-        Ok(claim.map(|claim| (claim.delivery.account, claim)))
+        Ok(claim.map(|delivery| (delivery.account, delivery)))
     }
 
     async fn due(&self, at_most: Duration, _: &[AccountId]) {
-        self.store.delivery_due(at_most).await;
+        let poll = JOB_POLL.mul_f64(rand::random_range(0.75..0.9));
+        let _ = timeout(at_most.min(poll), self.store.deliveries_changed()).await;
     }
 
     /// If it is stopped, the delivery is claimed again when the lease expires.
-    async fn process(
-        self,
-        claim: DeliveryClaim,
-        stop: CancellationToken,
-    ) -> Result<(), StoreError> {
+    async fn process(self, claim: Delivery, stop: CancellationToken) -> Result<(), StoreError> {
         stop.run_until_cancelled(self.deliver(claim)).await.unwrap_or(Ok(()))
     }
 

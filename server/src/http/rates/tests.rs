@@ -22,7 +22,12 @@ fn count(rates: &Rates, caller: &Caller, route: &str) -> (Option<u32>, String) {
     let mut headers = Vec::new();
     let outcome = rates.count(caller, route, &mut headers);
     let headers = HeaderMap::from_iter(headers);
-    (outcome.err().map(|error| error.seconds), headers["ratelimit"].to_str().unwrap().to_owned())
+    let seconds = match outcome {
+        Ok(()) => None,
+        Err(ApiError::TooMany { seconds, .. }) => Some(seconds),
+        Err(error) => panic!("{error:?}"),
+    };
+    (seconds, headers["ratelimit"].to_str().unwrap().to_owned())
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Webhooks in memory: tables beside those of the store, which the step that ends a job fills too.
 
 use std::any::Any;
-use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,14 +8,13 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use promptarium::{WebhookEventType, WebhookId};
 use tokio::sync::Notify;
-use tokio::time::timeout;
 
 use super::MemoryStore;
 use super::data::{Data, Extension};
 use super::table::{AnyTable, Table};
 use crate::clock::{after, before};
-use crate::domain::webhook::{Delivery, DeliveryClaim, DeliveryDetails, DeliveryId, Webhooks};
-use crate::domain::{AccountId, JobKey, JobRecord, JobState, PromptImage, Turn};
+use crate::domain::webhook::{Delivery, DeliveryDetails, Webhooks};
+use crate::domain::{AccountId, JobRecord, JobState, PromptImage, Turn};
 use crate::limits::JOBS_AT_ONCE;
 use crate::limits::product::WEBHOOK_DELIVERIES_AT_ONCE;
 use crate::store::webhooks::WebhookStore;
@@ -27,18 +25,13 @@ struct WebhookTables {
     /// With the number of their last change.
     webhooks: Table<AccountId, (i64, Webhooks)>,
     deliveries: Table<DeliveryKey, Delivery>,
-    /// Those that wait, by when a worker may claim them, with their time and the fence of a lease.
-    due: Table<DueKey, (Timestamp, Option<u128>)>,
+    /// Those that wait, by when a worker may claim them, and whether they are claimed until then.
+    due: Table<DueKey, bool>,
     changed: Arc<Notify>,
 }
 
-/// Deliveries of a webhook are listed newest first.
-type DeliveryKey = (AccountId, WebhookId, Reverse<(Timestamp, DeliveryId)>);
-type DueKey = (AccountId, WebhookId, Timestamp, DeliveryId);
-
-fn delivery_key(of: &Delivery) -> DeliveryKey {
-    (of.account, of.webhook, Reverse((of.created_at, of.id)))
-}
+type DeliveryKey = (AccountId, WebhookId, Arc<str>);
+type DueKey = (AccountId, WebhookId, Timestamp, Arc<str>);
 
 impl Extension for WebhookTables {
     fn tables(&mut self) -> [&mut dyn AnyTable; 3] {
@@ -46,21 +39,30 @@ impl Extension for WebhookTables {
     }
 
     fn job_ended(&mut self, job: &JobRecord, images: Arc<[PromptImage]>) {
-        let account = job.key.account;
+        let (account, created_at) = (job.key.account, job.updated_at);
         let Some((_, webhooks)) = self.webhooks.get(&account) else { return };
         let event = match job.state {
             JobState::Completed(..) => WebhookEventType::GenerationCompleted,
             _ => WebhookEventType::GenerationFailed,
         };
         for webhook in webhooks.subscribed(&event).collect::<Vec<_>>() {
-            let (client_job_id, attempts, last_attempt) = (job.key.client_job_id.clone(), 0, None);
-            let (event, images) = (event.clone(), images.clone());
-            let details = DeliveryDetails { client_job_id, event, images, attempts, last_attempt };
-            let (id, created_at, due_at) = (rand::random(), job.updated_at, Some(job.updated_at));
-            let delivery = Delivery { account, webhook, id, created_at, due_at, details };
-            self.put(delivery);
+            self.put(Delivery {
+                account,
+                webhook,
+                id: Delivery::new_id(created_at).into(),
+                created_at,
+                due_at: Some(created_at),
+                is_claimed: false,
+                version: 0,
+                details: DeliveryDetails {
+                    client_job_id: job.key.client_job_id.clone(),
+                    event: event.clone(),
+                    images: images.clone(),
+                    attempts: 0,
+                    last_attempt: None,
+                },
+            });
         }
-        self.changed.notify_one();
     }
 
     fn delete_account(&mut self, account: AccountId) {
@@ -70,60 +72,37 @@ impl Extension for WebhookTables {
     }
 }
 
-fn absent() -> StoreError {
-    StoreError::Internal("the store has no webhooks".into())
-}
-
 impl WebhookTables {
-    fn of(data: &Data) -> Result<&Self> {
-        let extension = data.extension.as_deref().map(|extension| extension as &dyn Any);
-        extension.and_then(|any| any.downcast_ref()).ok_or_else(absent)
-    }
-
-    fn of_mut(data: &mut Data) -> Result<&mut Self> {
-        let extension = data.extension.as_deref_mut().map(|extension| extension as &mut dyn Any);
-        extension.and_then(|any| any.downcast_mut()).ok_or_else(absent)
-    }
-
-    fn of_webhook(&self, account: AccountId, id: WebhookId) -> impl Iterator<Item = &Delivery> {
-        let first = (account, id, Reverse((Timestamp::MAX, [u8::MAX; 16])));
-        let from = self.deliveries.range(first..).map(|(_, delivery)| delivery);
-        from.take_while(move |one| (one.account, one.webhook) == (account, id))
-    }
-
-    /// What waits of a webhook from this time on, and the fence of each lease.
-    fn waiting(
-        &self,
-        (account, id): (AccountId, WebhookId),
-        from: Timestamp,
-    ) -> impl DoubleEndedIterator<Item = (DueKey, Option<u128>)> {
-        let ends = (account, id, from, [0; 16])..=(account, id, Timestamp::MAX, [u8::MAX; 16]);
-        self.due.range(ends).map(|(due, (_, fence))| (*due, *fence))
-    }
-
-    /// Stores a delivery, which waits if it is due.
-    fn put(&mut self, delivery: Delivery) {
-        let Delivery { account, webhook, id, created_at, due_at, .. } = delivery;
-        if let Some(at) = due_at {
-            self.due.insert((account, webhook, at, id), (created_at, None));
+    fn leave_queue(&mut self, key: &DeliveryKey) {
+        if let Some(at) = self.deliveries.get(key).and_then(|delivery| delivery.due_at) {
+            self.due.remove(&(key.0, key.1, at, key.2.clone()));
         }
-        self.deliveries.insert(delivery_key(&delivery), delivery);
     }
 
-    fn all(&self) -> impl Iterator<Item = (AccountId, WebhookId)> {
-        let all = self.webhooks.iter();
-        all.flat_map(|(account, (_, of))| of.all.iter().map(|one| (*account, one.id)))
+    fn put(&mut self, delivery: Delivery) {
+        let key = (delivery.account, delivery.webhook, delivery.id.clone());
+        self.leave_queue(&key);
+        if let Some(at) = delivery.due_at {
+            self.due.insert((key.0, key.1, at, key.2.clone()), delivery.is_claimed);
+        }
+        self.deliveries.insert(key, delivery);
+        self.changed.notify_one();
     }
 
     /// What has been due longest of the webhook whose turn it is.
     fn next(&self, now: Timestamp, turn: &Turn) -> Option<DueKey> {
-        let due = self.all().filter(|(account, _)| !turn.except.contains(account));
-        let due = due.filter_map(|of| {
-            let (first, _) = self.waiting(of, Timestamp::MIN).next()?;
-            let claimed = || self.waiting(of, now).filter(|(_, fence)| fence.is_some()).count();
-            (first.2 <= now && claimed() < WEBHOOK_DELIVERIES_AT_ONCE).then_some(first)
+        let all = self.webhooks.iter().filter(|(account, _)| !turn.except.contains(account));
+        let all = all.flat_map(|(account, (_, of))| of.all.iter().map(|one| (*account, one.id)));
+        let due = all.filter_map(|(account, id)| {
+            let of = |from, until| {
+                let last = (account, id, until, Arc::from("~"));
+                self.due.range((account, id, from, Arc::from(""))..=last)
+            };
+            let (first, _) = of(Timestamp::MIN, now).next()?;
+            let claimed = of(now, Timestamp::MAX).filter(|(_, is_claimed)| **is_claimed).count();
+            (claimed < WEBHOOK_DELIVERIES_AT_ONCE).then_some(first)
         });
-        due.min_by_key(|due| (due.0 <= turn.after, *due))
+        due.min_by_key(|due| (due.0 <= turn.after, *due)).cloned()
     }
 }
 
@@ -146,17 +125,23 @@ impl MemoryStore {
     ) -> Result<T> {
         self.step(|data| {
             let now = data.now();
-            step(WebhookTables::of_mut(data)?, now)
+            step(tables_of(data)?, now)
         })
         .await
     }
 }
 
+fn tables_of(data: &mut Data) -> Result<&mut WebhookTables> {
+    let extension = data.extension.as_deref_mut().map(|extension| extension as &mut dyn Any);
+    let tables = extension.and_then(|any| any.downcast_mut());
+    tables.ok_or_else(|| StoreError::Internal("the store has no webhooks".into()))
+}
+
 #[async_trait]
 impl WebhookStore for MemoryStore {
     async fn webhooks(&self, account: AccountId) -> Result<(i64, Webhooks)> {
-        let found = |data: &Data| Ok(WebhookTables::of(data)?.webhooks.get(&account).cloned());
-        Ok(self.look(found).await?.unwrap_or_default())
+        let found = self.of_webhooks(|tables, _| Ok(tables.webhooks.get(&account).cloned()));
+        Ok(found.await?.unwrap_or_default())
     }
 
     async fn put_webhooks(&self, account: AccountId, change: i64, new: &Webhooks) -> Result<bool> {
@@ -171,10 +156,11 @@ impl WebhookStore for MemoryStore {
     }
 
     async fn all_webhooks(&self) -> Result<Vec<(String, AccountId, Webhooks)>> {
-        self.look(|data| {
-            let all = WebhookTables::of(data)?.webhooks.iter();
-            let name = |id| data.accounts.get(id).map(|account| account.name.to_string());
-            Ok(all.filter_map(|(id, (_, of))| Some((name(id)?, *id, of.clone()))).collect())
+        self.step(|data| {
+            let names = data.accounts.iter().map(|(id, account)| (*id, account.name.to_string()));
+            let (names, tables) = (names.collect::<Vec<_>>(), tables_of(data)?);
+            let of = |(id, name)| Some((name, id, tables.webhooks.get(&id)?.1.clone()));
+            Ok(names.into_iter().filter_map(of).collect())
         })
         .await
     }
@@ -183,100 +169,61 @@ impl WebhookStore for MemoryStore {
         &self,
         account: AccountId,
         webhook: WebhookId,
-        before: Option<DeliveryId>,
+        first: &str,
         limit: usize,
     ) -> Result<Vec<Delivery>> {
-        self.look(|data| {
-            let mut all = WebhookTables::of(data)?.of_webhook(account, webhook);
-            if before.is_some() {
-                all.find(|one| Some(one.id) == before);
-            }
-            Ok(all.take(limit).cloned().collect())
-        })
-        .await
-    }
-
-    async fn retry_delivery(
-        &self,
-        account: AccountId,
-        webhook: WebhookId,
-        id: DeliveryId,
-    ) -> Result<Delivery> {
-        self.of_webhooks(|tables, now| {
-            let found = tables.of_webhook(account, webhook).find(|one| one.id == id);
-            let delivery =
-                Delivery { due_at: Some(now), ..found.ok_or(StoreError::NotFound)?.clone() };
-            let waiting =
-                tables.waiting((account, webhook), Timestamp::MIN).find(|(due, _)| due.3 == id);
-            match waiting {
-                Some((_, Some(_))) => return Ok(delivery),
-                Some((due, None)) => drop(tables.due.remove(&due)),
-                None => {}
-            }
-            tables.put(delivery.clone());
-            tables.changed.notify_one();
-            Ok(delivery)
-        })
-        .await
-    }
-
-    async fn claim_delivery(&self, lease: Duration, turn: &Turn) -> Result<Option<DeliveryClaim>> {
-        self.step(|data| {
-            let (now, fence) = (data.now(), rand::random());
-            let tables = WebhookTables::of_mut(data)?;
-            let Some(due) = tables.next(now, turn) else { return Ok(None) };
-            let (created_at, _) = tables.due.remove(&due).ok_or(StoreError::NotFound)?;
-            let (account, webhook, _, id) = due;
-            let until = (account, webhook, after(now, lease), id);
-            tables.due.insert(until, (created_at, Some(fence)));
-            let found = tables.deliveries.get(&(account, webhook, Reverse((created_at, id))));
-            let delivery = found.ok_or(StoreError::NotFound)?.clone();
-            let of = tables.webhooks.get(&delivery.account);
-            let webhook = of.and_then(|(_, of)| of.clone().get_mut(delivery.webhook).cloned());
-            let client_job_id = delivery.details.client_job_id.clone();
-            let job = data.job(&JobKey { account: delivery.account, client_job_id });
-            let job = job.map(|job| job.record.clone());
-            Ok(Some(DeliveryClaim { fence, delivery, webhook, job }))
-        })
-        .await
-    }
-
-    async fn end_claim(&self, claim: &DeliveryClaim) -> Result<()> {
+        let (from, to) = ((account, webhook, "".into()), (account, webhook, first.into()));
         self.of_webhooks(|tables, _| {
-            let Delivery { account, webhook, .. } = claim.delivery;
-            let is_held = |(_, fence): &(DueKey, Option<u128>)| *fence == Some(claim.fence);
-            let held = tables.waiting((account, webhook), Timestamp::MIN).rev().find(is_held);
-            let (due, _) = held.ok_or(StoreError::LeaseLost)?;
-            tables.due.remove(&due);
-            tables.put(claim.delivery.clone());
-            tables.changed.notify_one();
+            let found = tables.deliveries.range(from..=to).rev().take(limit);
+            Ok(found.map(|(_, delivery)| delivery.clone()).collect())
+        })
+        .await
+    }
+
+    async fn claim_delivery(&self, lease: Duration, turn: &Turn) -> Result<Option<Delivery>> {
+        self.of_webhooks(|tables, now| {
+            let next =
+                tables.next(now, turn).map(|(account, webhook, _, id)| (account, webhook, id));
+            let found = next.and_then(|key| tables.deliveries.get(&key));
+            let claimed = found.map(|delivery| Delivery {
+                due_at: Some(after(now, lease)),
+                is_claimed: true,
+                version: delivery.version + 1,
+                ..delivery.clone()
+            });
+            claimed.iter().cloned().for_each(|delivery| tables.put(delivery));
+            Ok(claimed)
+        })
+        .await
+    }
+
+    async fn put_delivery(&self, delivery: &Delivery) -> Result<()> {
+        let key = (delivery.account, delivery.webhook, delivery.id.clone());
+        let (is_claimed, version) = (false, delivery.version + 1);
+        self.of_webhooks(|tables, _| {
+            let stored = tables.deliveries.get(&key).filter(|one| one.version == delivery.version);
+            stored.ok_or(StoreError::LeaseLost)?;
+            tables.put(Delivery { is_claimed, version, ..delivery.clone() });
             Ok(())
         })
         .await
     }
 
-    async fn delivery_due(&self, at_most: Duration) {
-        let next = |data: &Data| {
-            let (tables, now) = (WebhookTables::of(data)?, data.now());
-            // What is due now waits for one that is claimed.
-            let later = after(now, Duration::from_micros(1));
-            let next = tables.all().filter_map(|of| tables.waiting(of, later).next());
-            let next = next.map(|(due, _)| due.2).min();
-            let wait = next.and_then(|at| at.duration_since(now).try_into().ok());
-            Ok((wait.unwrap_or(at_most).min(at_most), tables.changed.clone()))
-        };
-        if let Ok((wait, changed)) = self.look(next).await {
-            let _ = timeout(wait, changed.notified()).await;
+    async fn deliveries_changed(&self) {
+        if let Ok(changed) = self.of_webhooks(|tables, _| Ok(tables.changed.clone())).await {
+            changed.notified().await;
         }
     }
 
     async fn delete_old_deliveries(&self, age: Duration) -> Result<usize> {
         self.of_webhooks(|tables, now| {
             let until = before(now, age);
-            let old = tables.deliveries.iter().filter(|(key, _)| key.2.0.0 <= until);
-            let old: Vec<_> = old.take(JOBS_AT_ONCE).map(|(key, _)| *key).collect();
-            old.iter().for_each(|key| drop(tables.deliveries.remove(key)));
-            tables.due.remove_where(|_, (created_at, _)| *created_at <= until);
+            let old = tables.deliveries.iter().filter(|(_, one)| one.created_at <= until);
+            let old: Vec<_> = old.take(JOBS_AT_ONCE).map(|(key, _)| key.clone()).collect();
+            for key in &old {
+                tables.leave_queue(key);
+                tables.deliveries.remove(key);
+            }
             Ok(old.len())
         })
         .await

@@ -66,9 +66,7 @@ statements! {
         )
         SELECT (SELECT max(id) FROM next) FROM caller";
     idempotent DELETE_WEBHOOKS "accounts.delete_webhooks"
-        "WITH due AS (
-            DELETE FROM due_delivery d WHERE d.account_id = $1
-         ), deliveries AS (
+        "WITH deliveries AS (
             DELETE FROM webhook_delivery d WHERE d.account_id = $1
          )
          DELETE FROM webhooks w WHERE w.account_id = $1";

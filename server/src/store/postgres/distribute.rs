@@ -7,11 +7,10 @@ use tokio_postgres::{Client, Error};
 
 use super::migrate::{MigrateError, locked};
 
-pub(super) const BY_ACCOUNT: [&str; 6] =
-    ["vault", "prompt", "vault_prompt", "job", "webhooks", "webhook_delivery"];
+pub(super) const BY_ACCOUNT: [&str; 5] = ["vault", "prompt", "vault_prompt", "job", "webhooks"];
 
-/// Tables that every node has. `due_job` and `due_delivery` are only on the coordinator, so that a
-/// worker can lock a row of any account.
+/// Tables that every node has. `due_job` and `webhook_delivery` are only on the coordinator, so that
+/// a worker can lock a row of any account.
 pub(super) const ON_EVERY_NODE: [&str; 6] =
     ["account", "setting", "api_key", "session", "sign_in_code", "vault_directory"];
 

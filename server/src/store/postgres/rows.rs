@@ -71,21 +71,19 @@ pub(super) const INTO_TARGET: &str = formatcp!(
     )"
 );
 
-/// CTEs that store the events of the jobs in `ended`. Their ids are the same on every node.
+/// CTEs that store the events of the jobs in `ended`. Their ids are the same on every node, and in
+/// the order of time.
 pub(super) const EVENTS: &str = "event AS MATERIALIZED (
-    SELECT (w.one->>'id')::bigint AS webhook_id, ended.client_job_id, ended.updated_at, ended.images,
-        'generation.' || ended.state AS event, substr(sha256(ended.name_digest
-            || convert_to(w.one->>'id', 'UTF8') || timestamptz_send(ended.updated_at)), 1, 16) AS id
+    SELECT (w.one->>'id')::bigint AS webhook_id, 'msg_' || encode(timestamptz_send(ended.updated_at)
+            || substr(sha256(ended.name_digest || convert_to(w.one->>'id', 'UTF8')), 1, 8), 'hex')
+        AS id, ended.updated_at, jsonb_build_object('clientJobId', ended.client_job_id,
+            'event', 'generation.' || ended.state, 'images', ended.images) AS details
     FROM ended JOIN webhooks h ON h.account_id = $1
     CROSS JOIN LATERAL jsonb_array_elements(h.document->'all') AS w (one)
     WHERE w.one->>'disabled' IS NULL AND w.one->'events' ? ('generation.' || ended.state)
 ), delivery AS (
-    INSERT INTO webhook_delivery (account_id, id, webhook_id, due_at, created_at, details)
-    SELECT $1, id, webhook_id, updated_at, updated_at, jsonb_build_object(
-        'clientJobId', client_job_id, 'event', event, 'images', images) FROM event
-), due_event AS (
-    INSERT INTO due_delivery (account_id, webhook_id, id, due_at)
-    SELECT $1, webhook_id, id, updated_at FROM event
+    INSERT INTO webhook_delivery (account_id, webhook_id, id, due_at, created_at, details)
+    SELECT $1, webhook_id, id, updated_at, updated_at, details FROM event
 )";
 
 /// The time of a change at `$now`: later than `$before`. Adding to a `timestamptz` depends on the

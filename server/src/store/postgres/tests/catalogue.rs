@@ -7,7 +7,7 @@ use super::super::scratch::ScratchDatabase;
 
 /// Tables that are not spread by account. All others are account data.
 fn global() -> Vec<&'static str> {
-    [&ON_EVERY_NODE[..], &["due_job", "due_delivery", "promptarium_migration"]].concat()
+    [&ON_EVERY_NODE[..], &["due_job", "webhook_delivery", "promptarium_migration"]].concat()
 }
 
 /// What violates the rules, a line each. `$1` are the global tables.

@@ -106,12 +106,10 @@ fn data([accounts, vaults, more, prompts, jobs]: [u32; 5]) -> String {
             SELECT account_id, name_digest, get_byte(name_digest, 0) < 128, now() FROM job;
         INSERT INTO webhooks (account_id, version, document)
             SELECT id, 1, '{{}}' FROM account;
-        INSERT INTO webhook_delivery (account_id, id, webhook_id, details, created_at)
-            SELECT account_id, name_digest, account_id, '{{}}', now() FROM job
-            WHERE get_byte(name_digest, 0) < 50;
-        INSERT INTO due_delivery (account_id, webhook_id, id, due_at)
-            SELECT account_id, webhook_id, id, now() FROM webhook_delivery
-            WHERE get_byte(id, 0) < 10;
+        INSERT INTO webhook_delivery (account_id, webhook_id, id, details, created_at, due_at)
+            SELECT account_id, account_id, name_digest::text, '{{}}', now(),
+                CASE WHEN get_byte(name_digest, 0) < 10 THEN now() END
+            FROM job WHERE get_byte(name_digest, 0) < 50;
         SET session_replication_role = DEFAULT;
         ANALYZE;"
     )

@@ -256,13 +256,12 @@ impl Node {
 }
 
 /// Statements that name another account than `$1`, or none, in what rule they break, and why.
-const EXCEPTIONS: [(&str, &str, &str); 6] = [
+const EXCEPTIONS: [(&str, &str, &str); 5] = [
     ("fork.source", "accounts read: {Some(4)}", "the forked vault may be another account's"),
     ("fork.copy", "accounts read: {Some(3)}", "the forked vault may be another account's"),
     ("jobs.ended", "accounts read: {None}", "a worker looks for old jobs of all accounts"),
     ("memberships.move_put", "accounts read: {None, Some(1)}", "`excluded` is its own row"),
     ("webhooks.all", "accounts read: {None}", "the operator asked for all webhooks"),
-    ("webhooks.old", "accounts read: {None}", "a worker looks for old ones of all accounts"),
 ];
 
 /// Each names account data with the account, and has nothing that a distributed engine refuses.

@@ -10,10 +10,8 @@ use crate::store::postgres::distribute::BY_ACCOUNT;
 const MANY_PER_ACCOUNT: [&str; 3] = ["prompt", "vault_prompt", "job"];
 
 /// Indexes that do not start with the account, with the reason why they may be used.
-const GLOBAL_INDEXES: [(&str, &str); 2] = [
-    ("job_ended", "a worker deletes the jobs of all accounts that ended long ago"),
-    ("webhook_delivery_old", "a worker deletes the old deliveries of all accounts"),
-];
+const GLOBAL_INDEXES: [(&str, &str); 1] =
+    [("job_ended", "a worker deletes the jobs of all accounts that ended long ago")];
 
 /// The root node.
 pub(super) struct Plan(Value);
