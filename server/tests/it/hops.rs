@@ -23,6 +23,7 @@ const RUN: Step = "pg/batching run (self.send)(key";
 const ROW: Step = "pg/send row_of_caller self.rows(";
 const LAST: Step = "pg/send rows client.query(";
 const IN_STEPS: Step = "pg/send row_of_steps self.rows(";
+const IN_VAULT: Step = "pg/prompts create_in_vault self.db.row_of_steps(";
 const CHANGE: Step = "pg/prompt_changes change self.db.row_of_steps(";
 
 /// Frequent requests, from the function that hyper calls for each request to the store; and methods of
@@ -35,7 +36,7 @@ const CHAINS: [&[Step]; 11] = [
     &["pg/prompts prompt self.prompt_reads.run(", RUN, "pg/prompts read db.rows(", LAST],
     &["pg/prompts list_prompts self.pages.run(", RUN, "pg/listing read_page db.rows(", LAST],
     &["pg/prompts create_prompt self.prompt_writes.run(", RUN, "pg/prompts create db.rows(", LAST],
-    &["pg/prompts create_prompt db.row_of_caller(", ROW, LAST],
+    &["pg/prompts create_prompt self.create_in_vault(", IN_VAULT, IN_STEPS, LAST],
     &["pg/prompts delete_prompt db.row_of_caller(", ROW, LAST],
     &["pg/prompts update_prompt self.change(", CHANGE, IN_STEPS, LAST],
     &["pg/memberships move_membership self.db.row_of_steps(", IN_STEPS, LAST],

@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::import::new_ids;
 use super::keys::{KEY_COLUMNS, key_record};
 use super::rows::{IS_NO_SESSION, NEW_KEY, all, column, one};
 use super::send::{By, Params, Step};
@@ -126,8 +125,8 @@ impl PostgresStore {
         first: bool,
     ) -> Result<bool> {
         // So that each statement has the account as a parameter.
-        let account = new_ids(&self.db, "account_id_seq", 1).await?.pop();
-        let vault = new_ids(&self.db, "vault_id_seq", 1).await?.pop();
+        let account = self.db.new_ids("account_id_seq", 1).await?.pop();
+        let vault = self.db.new_ids("vault_id_seq", 1).await?.pop();
         let (now, public_id) = (self.db.now(), key.map(|key| &*key.public_id));
         let steps: &[Step<'_>] = &[
             (&ACCOUNT, &[&account, &name, &now, &public_id, &first]),

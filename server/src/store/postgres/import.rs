@@ -9,10 +9,9 @@ use serde_json::{Value, json};
 use tokio_postgres::types::Json;
 
 use super::PostgresStore;
-use super::db::Db;
 use super::keys::CONFIRM;
 use super::memberships::PINS;
-use super::rows::{self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, VAULT_COLUMNS, column, int, one};
+use super::rows::{self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, VAULT_COLUMNS, column, int};
 use super::send::{By, LOCK_ACCOUNT, Params, Step, Values, refs};
 use super::vault_steps::{COUNT, LOCK_VAULTS, PUT};
 use super::vaults::{self, new_vault};
@@ -23,9 +22,6 @@ use crate::limits::{ACCOUNT_ROWS_AT_ONCE, LONG_WRITE_PROMPTS};
 use crate::store::{Result, StoreError, VaultStore};
 
 statements! {
-    /// No harm is done if nobody takes them.
-    read_only IDS "import.new_ids"
-        "SELECT ARRAY(SELECT nextval($1::text::regclass) FROM generate_series(1, $2::bigint))";
     non_idempotent PROMPTS "import.prompts"
         "INSERT INTO prompt (account_id, id, {INPUT_COLUMNS}, images, created_at, updated_at)
          SELECT $1, id, {INPUT_COLUMNS}, images, created_at, updated_at
@@ -86,8 +82,8 @@ pub(super) async fn import(
     }
     let general = present.iter().find(|vault| vault.system).map(|vault| vault.id.get());
     let general = general.ok_or(StoreError::UnknownVault)?;
-    let prompt_ids = new_ids(db, "prompt_id_seq", int(prompts.len())).await?;
-    let vault_ids = new_ids(db, "vault_id_seq", int(data.vaults.len())).await?;
+    let prompt_ids = db.new_ids("prompt_id_seq", int(prompts.len())).await?;
+    let vault_ids = db.new_ids("vault_id_seq", int(data.vaults.len())).await?;
 
     let (mut rows, mut imported, mut seen) = (Vec::new(), HashMap::new(), HashSet::new());
     for ((prompt, inputs), id) in prompts.iter().zip(prompt_ids) {
@@ -122,11 +118,6 @@ pub(super) async fn import(
     let steps = sent.iter().zip(&params);
     let steps: Vec<Step<'_>> = steps.map(|((one, _), params)| (*one, &params[..])).collect();
     db.row_of_steps(By::LongWrite(caller, db.long_limit), &steps).await.map(drop)
-}
-
-pub(super) async fn new_ids(db: &Db, sequence: &str, count: i64) -> Result<Vec<i64>> {
-    let rows = db.rows(By::Server, &[(&IDS, &[&sequence, &count])]).await?;
-    column(one(&rows)?, 0)
 }
 
 fn prompt_row(id: i64, prompt: &PromptRecord, inputs: &PromptInputs) -> Value {
@@ -180,8 +171,8 @@ impl PostgresStore {
         let by = if is_long { long } else { By::Caller(caller) };
         let count = i64::try_from(vault.prompt_count).unwrap_or(i64::MAX);
         // More may be added before they are copied.
-        let prompts = new_ids(&self.db, "prompt_id_seq", count + count / 8 + 64).await?;
-        let id = new_ids(&self.db, "vault_id_seq", 1).await?.pop();
+        let prompts = self.db.new_ids("prompt_id_seq", count + count / 8 + 64).await?;
+        let id = self.db.new_ids("vault_id_seq", 1).await?.pop();
         let now = self.db.now();
         let visibility = VaultVisibility::Private;
         let new = VaultRecord { visibility, created_at: now, updated_at: now, ..vault.clone() };

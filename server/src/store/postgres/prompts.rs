@@ -11,7 +11,6 @@ use tokio_postgres::types::Json;
 use super::PostgresStore;
 use super::batching::only;
 use super::db::Db;
-use super::import::new_ids;
 use super::prompt_changes::DELETE;
 use super::rows::{self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, PROMPT_COLUMNS, column};
 use super::send::{By, Step, Values, refs};
@@ -138,7 +137,7 @@ impl PostgresStore {
         new: &NewPrompt,
         vault: i64,
     ) -> Result<Created> {
-        let (ids, now) = (new_ids(&self.db, "prompt_id_seq", 1).await?, self.db.now());
+        let (ids, now) = (self.db.new_ids("prompt_id_seq", 1).await?, self.db.now());
         let id = only(Ok(ids))?;
         let mut values = values_of_one(new, now);
         values.push(Box::new(vault));

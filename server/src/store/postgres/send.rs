@@ -14,7 +14,7 @@ use super::connect::DbClient;
 use super::db::{Db, permit};
 use super::errors::is_of_statement;
 use super::retry::Retry;
-use super::rows::{KEY_IS_VALID, column};
+use super::rows::{KEY_IS_VALID, column, one};
 use super::statement::Statement;
 use crate::domain::Caller;
 use crate::limits::{CLOCKS_DIFFER_MAX, STATEMENT_GRACE};
@@ -23,6 +23,9 @@ use crate::store::{Result, StoreError};
 
 statements! {
     pub(super) read_only PING "ping" "SELECT clock_timestamp() AS now";
+    /// Ids from a sequence; that nobody may use them does no harm.
+    read_only IDS "ids"
+        "SELECT ARRAY(SELECT nextval($1::text::regclass) FROM generate_series(1, $2::bigint))";
     /// Before a statement that adds one of what an account has a limited number of. Not a lock on
     /// the row of the account, which on Citus would lock those of all accounts.
     pub(super) idempotent LOCK_ACCOUNT "accounts.lock"
@@ -138,6 +141,11 @@ impl Db {
         let rows = self.rows(By::Server, &[(&PING, &[])]).await?;
         let database: Timestamp = rows.first().map_or(Ok(before), |row| column(row, "now"))?;
         Ok((before..self.now() + CLOCKS_DIFFER_MAX).contains(&database))
+    }
+
+    pub(super) async fn new_ids(&self, sequence: &str, count: i64) -> Result<Vec<i64>> {
+        let rows = self.rows(By::Server, &[(&IDS, &[&sequence, &count])]).await?;
+        column(one(&rows)?, 0)
     }
 
     pub(super) async fn row_of_caller(

@@ -1,7 +1,10 @@
 //! Several requests on one connection, and requests that come slowly, in pieces, ahead of their
 //! turn, or not to their end.
 
-use super::requests::*;
+use super::requests::{
+    Case, Duration, Fixture, Method, RawRequest, Received, Result, Scenario, check, json_text,
+    nothing_follows, scenario,
+};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

@@ -3,7 +3,10 @@
 //! (sections 2 to 5), oversized heads, and odd spellings of paths and queries.
 
 use super::requests::Expect::{Ignored, Refused, RefusedBy, Status};
-use super::requests::*;
+use super::requests::{
+    ApiResponse, Expect, Fixture, Method, RawRequest, Result, Sample, Scenario, each, samples,
+    scenario,
+};
 use promptarium_conformance::scenarios::shared::credentials::main_key;
 
 #[rustfmt::skip]
