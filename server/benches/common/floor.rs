@@ -22,7 +22,7 @@ fn parameters(request: Request) -> &'static [&'static str] {
         Request::Page => &[":account", ":key", ":id", ":rows"],
         Request::Post => &[
             ":account", ":key", ":kind", ":title", ":body", "NULL", "NULL", "NULL", "NULL", "NULL",
-            ":now",
+            ":now", "'[]'",
         ],
     }
 }
