@@ -52,7 +52,7 @@ pub struct MemoryStore {
     jobs_changed: Notify,
     /// With a large vault a step takes 100 ms, during which it has the lock: one per account.
     long_steps: Quota,
-    /// Last uses of keys and sessions that are not stored yet.
+    /// Attempts to record a use of a key or session that are running or have failed.
     uses: Mutex<HashMap<KeyId, Timestamp>>,
 }
 

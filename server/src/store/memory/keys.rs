@@ -55,8 +55,8 @@ impl Data {
 }
 
 impl MemoryStore {
-    /// Stores when a key or session is used, unless that was done lately, and returns the time. A
-    /// failure is not the reader's, and the next attempt is later: on a full disk reads go on.
+    /// Records the use of a key or session, at most once per `LAST_USE_PRECISION`, and returns its
+    /// time. A failure is ignored, so that reads succeed while the disk is full.
     async fn note_use(
         &self,
         id: KeyId,

@@ -125,22 +125,30 @@ impl MemoryStore {
     ) -> Result<T> {
         self.step(|data| {
             let now = data.now();
-            step(tables_of(data)?, now)
+            step(tables_of_mut(data)?, now)
         })
         .await
     }
 }
 
-fn tables_of(data: &mut Data) -> Result<&mut WebhookTables> {
+fn absent() -> StoreError {
+    StoreError::Internal("the store has no webhooks".into())
+}
+
+fn tables_of(data: &Data) -> Result<&WebhookTables> {
+    let extension = data.extension.as_deref().map(|extension| extension as &dyn Any);
+    extension.and_then(|any| any.downcast_ref()).ok_or_else(absent)
+}
+
+fn tables_of_mut(data: &mut Data) -> Result<&mut WebhookTables> {
     let extension = data.extension.as_deref_mut().map(|extension| extension as &mut dyn Any);
-    let tables = extension.and_then(|any| any.downcast_mut());
-    tables.ok_or_else(|| StoreError::Internal("the store has no webhooks".into()))
+    extension.and_then(|any| any.downcast_mut()).ok_or_else(absent)
 }
 
 #[async_trait]
 impl WebhookStore for MemoryStore {
     async fn webhooks(&self, account: AccountId) -> Result<(i64, Webhooks)> {
-        let found = self.of_webhooks(|tables, _| Ok(tables.webhooks.get(&account).cloned()));
+        let found = self.look(|data| Ok(tables_of(data)?.webhooks.get(&account).cloned()));
         Ok(found.await?.unwrap_or_default())
     }
 
@@ -156,11 +164,10 @@ impl WebhookStore for MemoryStore {
     }
 
     async fn all_webhooks(&self) -> Result<Vec<(String, AccountId, Webhooks)>> {
-        self.step(|data| {
-            let names = data.accounts.iter().map(|(id, account)| (*id, account.name.to_string()));
-            let (names, tables) = (names.collect::<Vec<_>>(), tables_of(data)?);
-            let of = |(id, name)| Some((name, id, tables.webhooks.get(&id)?.1.clone()));
-            Ok(names.into_iter().filter_map(of).collect())
+        self.look(|data| {
+            let all = tables_of(data)?.webhooks.iter();
+            let name = |id| data.accounts.get(id).map(|account| account.name.to_string());
+            Ok(all.filter_map(|(id, (_, of))| Some((name(id)?, *id, of.clone()))).collect())
         })
         .await
     }
@@ -172,9 +179,9 @@ impl WebhookStore for MemoryStore {
         first: &str,
         limit: usize,
     ) -> Result<Vec<Delivery>> {
-        let (from, to) = ((account, webhook, "".into()), (account, webhook, first.into()));
-        self.of_webhooks(|tables, _| {
-            let found = tables.deliveries.range(from..=to).rev().take(limit);
+        self.look(|data| {
+            let (from, to) = ((account, webhook, "".into()), (account, webhook, first.into()));
+            let found = tables_of(data)?.deliveries.range(from..=to).rev().take(limit);
             Ok(found.map(|(_, delivery)| delivery.clone()).collect())
         })
         .await
@@ -210,7 +217,7 @@ impl WebhookStore for MemoryStore {
     }
 
     async fn deliveries_changed(&self) {
-        if let Ok(changed) = self.of_webhooks(|tables, _| Ok(tables.changed.clone())).await {
+        if let Ok(changed) = self.look(|data| Ok(tables_of(data)?.changed.clone())).await {
             changed.notified().await;
         }
     }

@@ -27,8 +27,9 @@ statements! {
         "INSERT INTO prompt (account_id, {INPUT_COLUMNS}, created_at, updated_at, images)
          SELECT $1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12 WHERE {KEY_IS_VALID}
          RETURNING id, created_at";
-    /// Counts a new prompt in the vault `$3`, which stays locked. The next two do nothing without it.
-    non_idempotent ONE_MORE "prompts.one_more"
+    /// Counts a new prompt in the vault `$3` and locks the vault. Without that vault, this and the next
+    /// two change nothing.
+    non_idempotent COUNT_NEW "prompts.count_new"
         "UPDATE vault v SET prompt_count = v.prompt_count + 1
          WHERE v.account_id = $1 AND v.id = $3 AND {KEY_IS_VALID} RETURNING v.id";
     /// Stores it with the id `$14`, for the vault `$13`.
@@ -143,7 +144,7 @@ impl PostgresStore {
         values.push(Box::new(vault));
         values.push(Box::new(id));
         let steps: [Step<'_>; 3] = [
-            (&ONE_MORE, &[&vault]),
+            (&COUNT_NEW, &[&vault]),
             (&CREATE_FOR, &refs(&values)),
             (&PUT_NEW, &[&vault, &id, &new.kind.as_str()]),
         ];

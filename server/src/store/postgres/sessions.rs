@@ -10,7 +10,7 @@ use super::send::{By, Params};
 use crate::clock::{after, before};
 use crate::domain::{AccountId, Caller, KeyId, SessionRecord};
 use crate::limits::{LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
-use crate::store::{Result, SessionStore};
+use crate::store::{Result, SessionStore, StoreError};
 
 const COLUMNS: &str =
     "k.id, k.account_id, a.name, s.browser, k.created_at, s.last_seen_at, s.expires_at";
@@ -105,8 +105,16 @@ impl SessionStore for PostgresStore {
     async fn find_session(&self, digest: [u8; 32]) -> Result<Option<SessionRecord>> {
         let now = self.db.now();
         let (idle, seen) = (before(now, SESSION_IDLE), before(now, LAST_USE_PRECISION));
-        let params: Params<'_> = &[&&digest[..], &now, &idle, &seen];
-        Ok(all(&self.db.rows(By::LookUp, &[(&FIND, params)]).await?, session_record)?.pop())
+        let find = async |seen| {
+            let params: Params<'_> = &[&&digest[..], &now, &idle, &seen];
+            self.db.rows(By::LookUp, &[(&FIND, params)]).await
+        };
+        let rows = match find(seen).await {
+            // No valid session is idle for so long, so this writes nothing.
+            Err(StoreError::Full(_)) => find(idle).await?,
+            outcome => outcome?,
+        };
+        Ok(all(&rows, session_record)?.pop())
     }
 
     async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionRecord>> {
