@@ -102,29 +102,29 @@ const AUDIT: &str = "
     axe.run().then(found => found.violations.map(rule =>
         [rule.id, rule.help, rule.nodes.map(node => node.html.slice(0, 200))]))";
 
-/// Names what a person can do something with, and gives it.
+/// What a person can do something with. A page may replace some of it while it is open.
 const CONTROLS: &str = "
-    controls = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, \
+    [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, \
         summary, textarea, video[controls], [tabindex=\"0\"]')].filter(control =>
         control.checkVisibility() && control.tabIndex >= 0
         && (control.type !== 'radio' || control.checked))";
 
-/// What has the focus: its number among the controls, and how that shows.
+/// What has the focus: its number among these controls, and how that shows.
 const FOCUSED: &str = "
-    (focused => {
+    ((focused, controls) => {
         const style = getComputedStyle(focused), rect = focused.getBoundingClientRect();
         const inside = rect.right > 0 && rect.left < innerWidth && rect.width > 0;
         return [controls.indexOf(focused),
             inside && style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
             focused.outerHTML.slice(0, 200)];
-    })(document.activeElement)";
+    })(document.activeElement, ";
 
 /// Tab reaches each control in its order, and the focus shows.
 async fn assert_keyboard(browser: &Browser, name: &str) {
-    let controls = browser.execute(&format!("({CONTROLS}).length")).await;
+    let controls = browser.execute(&format!("{CONTROLS}.length")).await;
     for expected in 0..controls.as_u64().unwrap() {
         browser.key("Tab").await;
-        let got = browser.execute(FOCUSED).await;
+        let got = browser.execute(&format!("{FOCUSED}{CONTROLS})")).await;
         assert_eq!(got[0], expected, "{name}: Tab leads to {}", got[2]);
         assert_eq!(got[1], true, "{name}: the focus does not show on {}", got[2]);
     }

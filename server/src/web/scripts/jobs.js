@@ -9,9 +9,10 @@ function update(job, page) {
   const next = [...page.querySelectorAll('.job')].find(isIt);
   if (!next || next.isEqualNode(job)) return;
   if (next.dataset.state !== job.dataset.state) state.textContent = next.dataset.state;
-  const hadFocus = job.contains(document.activeElement);
+  const controls = entry => [...entry.querySelectorAll('a, button')];
+  const at = controls(job).indexOf(document.activeElement);
   job.replaceWith(next);
-  if (hadFocus) next.querySelector('a, button')?.focus();
+  if (at >= 0) (controls(next)[at] ?? controls(next)[0])?.focus();
 }
 async function watch() {
   const running = document.querySelectorAll('[data-poll]');
