@@ -40,7 +40,7 @@ pub(crate) async fn prompt(client: &Client, name: &str) -> Result<Prompt> {
     let (folded, title) = (fold(name), |prompt: &Prompt| fold(&prompt.title));
     let is_exact = found.iter().any(|prompt| title(prompt) == folded);
     found.retain(|it| if is_exact { title(it) == folded } else { title(it).contains(&folded) });
-    let hint = "promptarium ls and promptarium search WORDS show what there is";
+    let hint = "search for some of its words";
     one(found, |prompt| prompt.id.get(), &format!("prompt \"{name}\""), hint)
 }
 

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::config::state_folder;
-use crate::failure::{Failure, INTERRUPTED, Result};
+use crate::failure::{Failure, INTERRUPTED, Result, USAGE};
 use crate::output::{App, note, one_line, progress};
 use crate::{fill, find};
 
@@ -35,7 +35,7 @@ pub(crate) async fn upload(app: &App, files: &[PathBuf]) -> Result {
 
 /// A generation, as the command line or the call of a tool orders it.
 #[derive(Default, clap::Args, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Order {
     /// The model, such as local/plasma.
     #[arg(required_unless_present = "job")]
@@ -150,8 +150,9 @@ impl Order {
     /// Queues the generation, unless an interrupted run of the same order did.
     async fn queue(&self, client: &Client, vault: Option<VaultId>) -> Result<GenerationJob> {
         let Self { model, text, count, aspect_ratio: ratio, video, .. } = self;
-        let (model, text) = (model.as_deref().unwrap_or_default(), text.as_deref());
-        let text = text.unwrap_or_default().trim();
+        let (Some(model), Some(text)) = (model.as_deref(), text.as_deref().map(str::trim)) else {
+            return Err(Failure::new(USAGE, "model and text are required without a job"));
+        };
         let create = client.generations().create(model, text).set_vault(vault);
         let create = create.set_aspect_ratio(ratio.as_deref());
         let create = if let Some(count) = count { create.batch_count(*count) } else { create };

@@ -16,6 +16,7 @@ use crate::failure::{Failure, INTERRUPTED, Result, USAGE};
 use crate::find;
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Search {
     query: String,
     limit: Option<usize>,
@@ -23,6 +24,7 @@ struct Search {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Get {
     prompt: String,
     #[serde(default)]

@@ -209,9 +209,11 @@ fn tools_find_get_store_and_change_prompts_and_tell_what_is_wrong() {
     assert_eq!(vaults["structuredContent"]["vaults"][0]["name"], "General");
     for (tool, arguments, said) in [
         ("get_prompt", json!({ "prompt": "nothing" }), "there is no prompt"),
-        ("search_prompts", json!({ "words": 1 }), "missing field `query`"),
+        ("search_prompts", json!({ "limit": 1 }), "missing field `query`"),
+        ("search_prompts", json!({ "words": "a" }), "unknown field `words`, expected one of"),
         ("save_prompt", json!({ "title": "", "text": "a" }), "title: must be 1 to 120"),
-        ("generate_image", json!({}), "400 Bad Request"),
+        ("generate_image", json!({ "model": "local/plasma" }), "model and text are required"),
+        ("generate_image", json!({ "prompt": "a" }), "unknown field `prompt`, expected one of"),
         ("generate_image", json!({ "job": "nothing" }), "404"),
     ] {
         let result = client.call(tool, arguments);
