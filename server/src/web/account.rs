@@ -105,8 +105,8 @@ pub(crate) async fn import(mut visit: Visit<'_>) -> HandlerResult {
 
 pub(crate) async fn delete(visit: Visit<'_>) -> HandlerResult {
     if visit.entered.value("name") != &*visit.session.account_name {
-        let text = "is refused: this is not the name of the account; nothing was deleted";
-        return Err(FieldErrors::of("body", text).into());
+        let text = "is not the name of the account; nothing was deleted";
+        return Err(FieldErrors::of("name", text).into());
     }
     visit.store().delete_account(&visit.caller).await?;
     let site = &visit.api.site;
