@@ -89,8 +89,8 @@ pub(crate) enum CliCommand {
 /// is `PROMPTARIUM_SOME_FLAG`.
 #[derive(Args)]
 pub(crate) struct Settings {
-    /// Address to listen on. Port 0 picks a free port; a port alone listens on 127.0.0.1; unix:PATH is a
-    /// Unix socket, for a proxy on the same machine.
+    /// Address to listen on. Port 0 picks a free port; a port alone is at 127.0.0.1, a host alone at 8080;
+    /// unix:PATH is a Unix socket, for a local proxy.
     #[arg(long, value_name = "HOST:PORT", value_parser = listen, default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,
     /// Permissions of a Unix socket.

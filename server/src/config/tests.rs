@@ -197,9 +197,16 @@ fn problems_are_one_line_and_name_the_flag_but_no_secret() {
 }
 
 #[test]
-fn a_port_alone_is_one_of_this_machine() {
-    for text in ["8080", ":8080", "127.0.0.1:8080"] {
-        assert_eq!(config(&["--listen", text]).settings.listen, "127.0.0.1:8080");
+fn a_port_alone_is_one_of_this_machine_and_a_host_alone_has_port_8080() {
+    for (text, address) in [
+        ("8080", "127.0.0.1:8080"),
+        (":8080", "127.0.0.1:8080"),
+        ("127.0.0.1:8080", "127.0.0.1:8080"),
+        ("0.0.0.0", "0.0.0.0:8080"),
+        ("localhost", "localhost:8080"),
+        ("[::]", "[::]:8080"),
+    ] {
+        assert_eq!(config(&["--listen", text]).settings.listen, address);
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The error of a parser continues a sentence that begins with the value.
 
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,10 +50,14 @@ pub(super) fn boolean(text: &str) -> Result<bool, &'static str> {
     }
 }
 
-/// As [`address`], or unix:PATH.
+/// As [`address`], or unix:PATH, or a host alone.
 pub(super) fn listen(text: &str) -> Result<String, &'static str> {
-    let path = text.strip_prefix("unix:").filter(|path| !path.is_empty());
-    path.map_or_else(|| address(text), |_| Ok(text.to_owned()))
+    let is_host = text == "localhost" || text.ends_with(']') || text.parse::<Ipv4Addr>().is_ok();
+    match text.strip_prefix("unix:") {
+        Some(path) if !path.is_empty() => Ok(text.to_owned()),
+        _ if is_host => address(&format!("{text}:8080")),
+        _ => address(text),
+    }
 }
 
 /// HOST:PORT, or a port of this machine. Whether the host exists turns out when the address is bound.
