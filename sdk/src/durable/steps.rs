@@ -84,6 +84,8 @@ pub(super) struct All {
     steps: HashMap<String, Recorded>,
     /// The keys of those that are open: all others are left alone.
     open: HashSet<String>,
+    /// When the newest result was created, by the clock of the service.
+    newest: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone)]
@@ -95,6 +97,8 @@ pub(super) struct Recorded {
     /// When the service was asked whether it was carried out.
     pub(super) asked: Option<Instant>,
     is_running: bool,
+    /// The newest result of the steps that had ended before this one began.
+    pub(super) newest_before: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone)]
@@ -121,7 +125,7 @@ impl Begin {
 impl Recorded {
     fn new(begin: Begin, state: State) -> Self {
         let since = Instant::now();
-        Self { begin, state, since, asked: None, is_running: false }
+        Self { begin, state, since, asked: None, is_running: false, newest_before: None }
     }
 
     pub(super) const fn is_open(&self) -> bool {
@@ -169,10 +173,16 @@ impl Steps {
             let fresh = || Recorded::new(begin.clone(), State::NotDone);
             all.steps.entry(key.clone()).or_insert_with(fresh);
         }
+        if let Event::Done { value } = &event {
+            let created = value.get("createdAt").and_then(|time| time.as_str()?.parse().ok());
+            all.newest = all.newest.max(created);
+        }
+        let newest_before = all.newest;
         let changed = all.change(&key, |step| match event {
             Event::Begin(begin) => {
                 let is_running = step.is_running;
-                *step = Recorded { is_running, ..Recorded::new(begin, State::Open) };
+                let open = Recorded::new(begin, State::Open);
+                *step = Recorded { is_running, newest_before, ..open };
             }
             Event::Done { value } => step.state = State::Done(value),
             Event::NotDone => step.state = State::NotDone,

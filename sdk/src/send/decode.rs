@@ -96,7 +96,7 @@ impl Reply {
         let envelope = parse(&self.body);
         if !matches!(&envelope, Ok(Envelope { error: None, .. })) && self.error_envelope().is_some()
         {
-            return Err(self.refused());
+            return Err(self.refused().doubted());
         }
         envelope.map_err(|source| self.undecodable::<Envelope<T, P>>(&self.body, "", source))
     }
