@@ -130,6 +130,6 @@ pub(super) fn any_prompt() -> Entry {
         .with_title("A prompt by its title")
 }
 
-fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -205,6 +205,11 @@ fn tools_find_get_store_and_change_prompts_and_tell_what_is_wrong() {
     let got =
         client.call("get_prompt", json!({ "prompt": "tone", "variables": { "how": "kind" } }));
     assert_eq!(got["content"][0]["text"], "Be very kind");
+    // Models send numbers where a text is asked for.
+    for prompt in [json!(1), json!("1")] {
+        let got = client.call("get_prompt", json!({ "prompt": prompt, "variables": { "how": 7 } }));
+        assert_eq!(got["content"][0]["text"], "Be very 7", "{got}");
+    }
     let vaults = client.call("list_vaults", json!({}));
     assert_eq!(vaults["structuredContent"]["vaults"][0]["name"], "General");
     for (tool, arguments, said) in [
