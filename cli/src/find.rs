@@ -46,6 +46,10 @@ pub(crate) async fn prompt(client: &Client, name: &str) -> Result<Prompt> {
     {
         return Ok(prompt);
     }
+    // It is a part of every title.
+    if name.trim().is_empty() {
+        return Err(Failure::new(USAGE, "neither a title nor an id is given"));
+    }
     let mut found: Vec<_> = search(client.prompts().list(), name).await?.try_collect().await?;
     let (folded, title) = (fold(name), |prompt: &Prompt| fold(&prompt.title));
     let is_exact = found.iter().any(|prompt| title(prompt) == folded);

@@ -97,6 +97,10 @@ fn csv(name: &str, file: &str) -> Result<Vec<Source>> {
                 let text = format!("it has {cells} cells, the header {columns}");
                 return Err(Failure::new(FAILED, text).hint("a text with commas needs quotes"));
             }
+            // A text in quotes that are closed is not the end of the file.
+            if row.iter().last().is_some_and(|cell| cell.contains('\n') && file.ends_with(cell)) {
+                return Err(Failure::new(FAILED, "the quotes around its last text are not closed"));
+            }
             let cells = headers.iter().map(str::to_owned).zip(row.iter().map(Value::from));
             document(&cells.collect(), "")
         });
@@ -155,8 +159,11 @@ fn member<'a>(object: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Valu
 /// The prompt in an object; `key` is its title if it has none.
 fn document(object: &Map<String, Value>, key: &str) -> Result<Document> {
     let text = |names: &[&str]| {
-        let text = member(object, names)?.as_str()?.trim();
-        (!text.is_empty()).then(|| text.to_owned())
+        let text = match member(object, names)? {
+            Value::Number(number) => number.to_string(),
+            other => other.as_str()?.trim().to_owned(),
+        };
+        Some(text).filter(|text| !text.is_empty())
     };
     let content = text(&TEXT).ok_or_else(|| Failure::new(FAILED, "it has no text"))?;
     let first_line = || content.lines().take(1).flat_map(str::chars).take(60).collect();

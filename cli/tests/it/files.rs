@@ -255,6 +255,13 @@ fn a_file_that_says_two_things_is_left_out_with_the_reason() {
     let ran = library.run(&["import", "a.csv", "--yes"]);
     assert_eq!(&*ran.stdout, "2 prompts are stored\n", "{ran:?}");
     assert!(ran.stderr.contains("row 1: it has 3 cells, the header 2"), "{ran:?}");
+    library.write("q.csv", "act,prompt\nX,x\nY,\"open\nZ,z\n");
+    let ran = library.run(&["import", "q.csv", "--yes"]);
+    assert_eq!(&*ran.stdout, "1 prompts are stored\n", "{ran:?}");
+    assert!(ran.stderr.contains("row 2: the quotes around its last text are not"), "{ran:?}");
+    library.write("n.json", "{\"title\": 5000, \"text\": \"number\"}");
+    library.ok(&["import", "n.json", "--yes"]);
+    assert_eq!(library.ok(&["show", "5000", "--raw"]), "number");
     // Two vaults of one name.
     library.ok(&["vault", "new", "Twins"]);
     library.ok(&["vault", "new", "Twins"]);

@@ -136,6 +136,7 @@ fn variables_are_arguments_and_any_prompt_is_had_by_its_title() {
     assert_eq!(text("old-title-1", json!({ "code": "x", "language": "C" })), "C: x");
     assert_eq!(text("library", json!({ "title": "code review" })), "Rust: {{code}}");
     assert_eq!(text("library", json!({ "title": "long" })).len(), 15_000);
+    assert!(text("library", json!({})).contains("neither a title nor an id is given"));
     for (name, said) in [
         ("code-review-1", "a value is missing for: code"),
         ("nothing-9", "there is no prompt"),

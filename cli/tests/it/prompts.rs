@@ -57,7 +57,7 @@ fn a_prompt_is_named_by_id_title_or_a_part_that_only_one_title_has() {
     ] {
         assert_eq!(library.ok(&["show", name]), text, "{name}");
     }
-    for (name, code) in [("9", 4), ("nothing", 4), ("Co", 2)] {
+    for (name, code) in [("9", 4), ("nothing", 4), ("Co", 2), ("", 2), (" ", 2)] {
         assert_eq!(library.run(&["show", name]).code, Some(code), "{name}");
     }
 }
