@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use promptarium::durable::Journal;
-use promptarium::{Client, Prompt, PromptType, VaultId, limits};
+use promptarium::{Client, Prompt, PromptType, Vault, VaultId, limits};
 use serde_json::{Value, json};
 
 use crate::config::state_folder;
@@ -100,11 +100,14 @@ async fn store(
         if vaults.contains_key(name) {
             continue;
         }
-        let vault = match find::named(known.clone(), name) {
-            Err(failure) if failure.code == ABSENT => {
+        // A number in a file is a name; the argument may be an id.
+        let is_id = |it: &&Vault| arguments.vault.is_some() && it.id.to_string() == *name;
+        let vault = match (find::named(known.clone(), name), known.iter().find(is_id)) {
+            (Err(failure), Some(vault)) if failure.code == ABSENT => vault.clone(),
+            (Err(failure), None) if failure.code == ABSENT => {
                 journal.run(format!("vault {name}"), client.vaults().create(name)).await?
             }
-            found => found?,
+            (found, _) => found?,
         };
         vaults.insert(name.clone(), vault.id);
     }

@@ -269,8 +269,13 @@ fn a_file_that_says_two_things_is_left_out_with_the_reason() {
     library.write("c.csv", "title,text\nC,c\n");
     let ran = library.run(&["import", "c.csv", "--yes", "--vault", "twins"]);
     assert!(ran.code == Some(2) && ran.stderr.contains("more than one vault"), "{ran:?}");
-    library.ok(&["import", "c.csv", "--yes", "--vault", "writing"]);
-    assert_eq!(library.ok(&["ls", "--vault", "Writing"]).lines().count(), 1);
+    let id = library.ok(&["vault", "new", "By id"]);
+    for vault in ["writing", &id] {
+        library.ok(&["import", "c.csv", "--yes", "--vault", vault]);
+    }
+    for vault in ["Writing", "By id"] {
+        assert_eq!(library.ok(&["ls", "--vault", vault]).lines().count(), 1, "{vault}");
+    }
 }
 
 #[test]
