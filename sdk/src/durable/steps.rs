@@ -25,7 +25,7 @@ pub enum Kind {
 }
 
 /// A list that tells what was carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum List {
     Prompts,
     Vaults,
@@ -84,8 +84,8 @@ pub(super) struct All {
     steps: HashMap<String, Recorded>,
     /// The keys of those that are open: all others are left alone.
     open: HashSet<String>,
-    /// When the newest result was created, by the clock of the service.
-    newest: Option<Timestamp>,
+    /// When the newest result in a list was created, by the clock that the service has for it.
+    newest: HashMap<Option<List>, Option<Timestamp>>,
 }
 
 #[derive(Debug, Clone)]
@@ -97,7 +97,7 @@ pub(super) struct Recorded {
     /// When the service was asked whether it was carried out.
     pub(super) asked: Option<Instant>,
     is_running: bool,
-    /// The newest result of the steps that had ended before this one began.
+    /// The newest result, in the same list, of the steps that had ended before this one began.
     pub(super) newest_before: Option<Timestamp>,
 }
 
@@ -173,11 +173,16 @@ impl Steps {
             let fresh = || Recorded::new(begin.clone(), State::NotDone);
             all.steps.entry(key.clone()).or_insert_with(fresh);
         }
+        let kind = match &event {
+            Event::Begin(begin) => Some(begin.kind),
+            _ => all.steps.get(&key).map(|step| step.begin.kind),
+        };
+        let newest = all.newest.entry(kind.and_then(Kind::list)).or_default();
         if let Event::Done { value } = &event {
             let created = value.get("createdAt").and_then(|time| time.as_str()?.parse().ok());
-            all.newest = all.newest.max(created);
+            *newest = created.max(*newest);
         }
-        let newest_before = all.newest;
+        let newest_before = *newest;
         let changed = all.change(&key, |step| match event {
             Event::Begin(begin) => {
                 let is_running = step.is_running;
