@@ -68,7 +68,8 @@ pub(crate) fn client() -> Result<Client> {
         Err(error) => return Err(Failure::file(&file)(error)),
     };
     // A key is sent to no other address than the one that it was entered for.
-    if key.is_none() && url.as_ref().is_some_and(|url| *url != stored.base_url) {
+    let address = |url: &str| Url::parse(url.trim().trim_end_matches('/')).ok();
+    if key.is_none() && url.as_ref().is_some_and(|url| address(url) != address(&stored.base_url)) {
         let text = "PROMPTARIUM_BASE_URL is not the address of the stored key";
         return Err(Failure::new(USAGE, text).hint("set PROMPTARIUM_API_KEY too"));
     }

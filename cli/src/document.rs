@@ -2,7 +2,7 @@
 
 use promptarium::durable::Journal;
 use promptarium::{Client, Prompt, PromptId, PromptType, Timestamp, Vault, VaultId};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::args::one_of;
 use crate::failure::{Failure, Result, USAGE};
@@ -30,7 +30,7 @@ pub(crate) struct Document {
     pub(crate) platform: Option<String>,
     /// Put it in this vault.
     #[arg(long = "vault", value_name = "VAULT")]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(alias = "vault", deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
     pub(crate) vaults: Vec<String>,
     #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,10 +62,7 @@ impl Document {
     /// Reads a file; one without front matter is all text.
     pub(crate) fn parse(file: &str) -> Result<Self> {
         let file = unix_lines(file.strip_prefix('\u{feff}').unwrap_or(file));
-        let parts = file.strip_prefix(FENCE).and_then(|rest| {
-            rest.split_once("\n---\n").or_else(|| Some((rest.strip_suffix("\n---")?, "")))
-        });
-        let Some((front, text)) = parts else {
+        let Some((front, text)) = parts(&file) else {
             return Ok(Self { text: file, ..Self::default() });
         };
         let document: Self = yaml_serde::from_str(front)
@@ -139,6 +136,35 @@ impl Document {
         (&self.title, &self.platform) == (&prompt.title, &prompt.platform)
             && (&self.prompt_type(), &self.text) == (&prompt.prompt_type, &unix_lines(&prompt.text))
     }
+}
+
+/// The front matter of a file, and what follows it.
+fn parts(file: &str) -> Option<(&str, &str)> {
+    let is_fence = |line: &str| line.trim_end() == FENCE.trim_end();
+    let (_, rest) = file.split_once('\n').filter(|(first, _)| is_fence(first))?;
+    let mut length = 0;
+    let end = rest.split_inclusive('\n').find(|line| {
+        length += line.len();
+        is_fence(line)
+    })?;
+    let (front, text) = rest.split_at(length);
+    let front = front.strip_suffix(end).filter(|front| !front.trim().is_empty())?;
+    Some((front, text))
+}
+
+/// A list of texts, or one of them.
+fn list<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Listed {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match Option::deserialize(deserializer)? {
+        None => Vec::new(),
+        Some(Listed::One(one)) => vec![one],
+        Some(Listed::Many(many)) => many,
+    })
 }
 
 /// The text with the line breaks of Unix: those of a file say nothing of its prompt.

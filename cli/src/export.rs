@@ -1,7 +1,7 @@
 //! A folder with a Markdown file for each prompt.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, TryLockError};
 use std::path::{Path, PathBuf};
 
 use promptarium::PromptId;
@@ -26,6 +26,12 @@ pub(crate) async fn export(app: &App, folder: &Path, vault: Option<&str>, delete
             return Err(Failure::new(USAGE, text).hint("choose another folder"));
         }
         _ => fs::write(&origin, client.base_url()).map_err(Failure::file(&origin))?,
+    }
+    // Two at once would write to the same file.
+    let lock = fs::File::open(&origin).map_err(Failure::file(&origin))?;
+    if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+        let text = format!("{} is being exported by another run", folder.display());
+        return Err(Failure::new(FAILED, text));
     }
     let mut files = exported(folder)?;
     let vaults = client.vaults().list().await?;

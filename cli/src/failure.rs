@@ -45,8 +45,11 @@ impl From<Error> for Failure {
         let unreachable = error.is_connect() || error.is_timeout() || error.is_transport();
         // Lists are always there.
         let is_wrong_path = error.path_template().is_some_and(|path| !path.contains('{'));
-        let is_wrong_url =
-            error.is_not_found() && is_wrong_path || error.is_other_status() || error.is_decode();
+        // What the API itself says is not the page of another server.
+        let is_foreign = error.message().is_none();
+        let is_wrong_url = error.is_not_found() && is_wrong_path
+            || is_foreign && (error.is_other_status() || error.is_decode());
+        let text = error.to_string();
         let is_server_error = error.status().is_some_and(|status| status.is_server_error());
         let is_general = unreachable || is_server_error || error.is_unauthorized();
         let (code, hint) = match error.job_id().filter(|_| error.is_outcome_unknown()) {
@@ -55,6 +58,8 @@ impl From<Error> for Failure {
                 (FAILED, "look for it; if it is not there, promptarium new stores it".into())
             }
             None if unreachable => (3, "is the server running? see promptarium login".into()),
+            // The client may have asked that already.
+            None if is_wrong_url && text.contains("/api/v1") => (FAILED, String::new()),
             None if is_wrong_url => (FAILED, "does the address end in /api/v1?".into()),
             None if error.is_unauthorized() => {
                 (FAILED, "the key is wrong or may not write: promptarium login URL".into())
@@ -63,7 +68,7 @@ impl From<Error> for Failure {
             None => (if error.is_invalid() { USAGE } else { FAILED }, String::new()),
         };
         let hint = Some(hint).filter(|hint| !hint.is_empty());
-        Self { code, is_general, text: error.to_string(), hint }
+        Self { code, is_general, text, hint }
     }
 }
 

@@ -29,6 +29,9 @@ fn value(pair: &String) -> Result<(String, String)> {
 /// The text of a prompt with its variables replaced. What no value is given for is asked on a
 /// terminal.
 pub(crate) fn filled(prompt: &Prompt, set: &[String]) -> Result<String> {
+    if set.iter().filter(|pair| pair.ends_with("=-")).count() > 1 {
+        return Err(Failure::new(USAGE, "--set: standard input can be one value only"));
+    }
     let mut values = set.iter().map(value).collect::<Result<BTreeMap<_, _>>>()?;
     let variables = prompt.variables();
     if let Some(unknown) = values.keys().find(|name| variables.iter().all(|it| it.name != **name)) {

@@ -13,13 +13,23 @@ use crate::failure::{ABSENT, Failure, Result, USAGE};
 
 /// The vault with this id or name.
 pub(crate) async fn vault(client: &Client, name: &str) -> Result<Vault> {
-    let mut vaults = client.vaults().list().await?;
-    let all = vaults.iter().map(|vault| vault.name.clone()).collect::<Vec<_>>().join(", ");
-    let id = name.parse().ok().map(VaultId::new);
-    if let Some(vault) = vaults.iter().find(|vault| Some(vault.id) == id) {
-        return Ok(vault.clone());
+    let vaults = client.vaults().list().await?;
+    match vaults.iter().find(|vault| Some(vault.id.get()) == id(name)) {
+        Some(vault) => Ok(vault.clone()),
+        None => named(vaults, name),
     }
-    vaults.retain(|vault| fold(&vault.name) == fold(name));
+}
+
+/// The id that this is, as ids are printed: `007` and `+7` are titles.
+fn id(name: &str) -> Option<i64> {
+    name.parse().ok().filter(|id: &i64| id.to_string() == name)
+}
+
+/// The vault with this name, or else the only one that has it in another case or with other accents.
+pub(crate) fn named(mut vaults: Vec<Vault>, name: &str) -> Result<Vault> {
+    let all = vaults.iter().map(|vault| vault.name.clone()).collect::<Vec<_>>().join(", ");
+    let is_exact = vaults.iter().any(|vault| vault.name == name);
+    vaults.retain(|it| if is_exact { it.name == name } else { fold(&it.name) == fold(name) });
     one(vaults, |vault| vault.id.get(), &format!("vault \"{name}\""), &format!("there are: {all}"))
 }
 
@@ -31,10 +41,14 @@ pub(crate) async fn vault_id(client: &Client, name: Option<&str>) -> Result<Opti
 
 /// The prompt with this id or title, or else the only one whose title has this in it.
 pub(crate) async fn prompt(client: &Client, name: &str) -> Result<Prompt> {
-    if let Ok(id) = name.parse()
+    if let Some(id) = id(name)
         && let Some(prompt) = client.prompts().get_opt(PromptId::new(id)).await?
     {
         return Ok(prompt);
+    }
+    // It is a part of every title.
+    if name.trim().is_empty() {
+        return Err(Failure::new(USAGE, "neither a title nor an id is given"));
     }
     let mut found: Vec<_> = search(client.prompts().list(), name).await?.try_collect().await?;
     let (folded, title) = (fold(name), |prompt: &Prompt| fold(&prompt.title));

@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use promptarium::durable::Journal;
-use promptarium::{Client, Prompt, PromptType, VaultId, limits};
+use promptarium::{Client, Prompt, PromptType, Vault, VaultId, limits};
 use serde_json::{Value, json};
 
 use crate::config::state_folder;
 use crate::document::Document;
-use crate::failure::{FAILED, Failure, Result};
+use crate::failure::{ABSENT, FAILED, Failure, Result};
+use crate::find;
 use crate::media::digest;
 use crate::output::{App, confirm, note, one_line, progress};
 
@@ -93,14 +94,22 @@ async fn store(
     }
     let settle = Duration::from_secs(arguments.settle);
     let journal = Journal::open(client, &path).await?.with_settle(settle);
-    let vaults = client.vaults().list().await?.into_iter().map(|vault| (vault.name, vault.id));
-    let mut vaults: HashMap<String, VaultId> = vaults.collect();
-    let new = || documents.iter().filter(|(_, old)| old.is_none());
-    for name in new().flat_map(|(document, _)| &document.vaults) {
-        if !vaults.contains_key(name) {
-            let vault = journal.run(format!("vault {name}"), client.vaults().create(name)).await?;
-            vaults.insert(name.clone(), vault.id);
+    let (known, mut vaults) = (client.vaults().list().await?, HashMap::<_, VaultId>::new());
+    let new = documents.iter().filter(|(_, old)| old.is_none());
+    for name in new.flat_map(|(document, _)| &document.vaults) {
+        if vaults.contains_key(name) {
+            continue;
         }
+        // A number in a file is a name; the argument may be an id.
+        let is_id = |it: &&Vault| arguments.vault.is_some() && it.id.to_string() == *name;
+        let vault = match (find::named(known.clone(), name), known.iter().find(is_id)) {
+            (Err(failure), Some(vault)) if failure.code == ABSENT => vault.clone(),
+            (Err(failure), None) if failure.code == ABSENT => {
+                journal.run(format!("vault {name}"), client.vaults().create(name)).await?
+            }
+            (found, _) => found?,
+        };
+        vaults.insert(name.clone(), vault.id);
     }
     let bar = progress(Some(documents.len() as u64), "[{bar:40}] {pos} of {len}, {eta} left");
     let (journal, vaults, bar) = (&journal, &vaults, &bar);
@@ -153,6 +162,8 @@ async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
     let done = lines.flatten().filter(|line| line["event"] == "done");
     let done: HashSet<_> = done.filter_map(|line| Some(line["key"].as_str()?.to_owned())).collect();
     let (mut plan, mut seen) = (Plan::default(), HashSet::new());
+    let ids = sources.iter().filter_map(|(_, document)| document.as_ref().ok()?.id);
+    let ids: Vec<_> = ids.collect();
     for (place, document) in sources {
         let checked = document.and_then(|mut document| {
             document.vaults = arguments.vault.clone().map_or(document.vaults, |vault| vec![vault]);
@@ -161,6 +172,12 @@ async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
             }
             let old = document.id.and_then(|id| known.get(&id));
             check(&document, old)?;
+            if let Some(old) = old.filter(|old| !document.is_same(old))
+                && ids.iter().filter(|id| **id == old.id).count() > 1
+            {
+                let text = format!("another file has the id {} too", old.id);
+                return Err(Failure::new(FAILED, text).hint("without it, it is a new prompt"));
+            }
             Ok((document, old.cloned()))
         });
         match checked {

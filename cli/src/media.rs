@@ -11,6 +11,7 @@ use promptarium::{
     Client, Error, FinishedGeneration, GenerationJob, GenerationStatus, JobId, VaultId,
 };
 use serde::Deserialize;
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::config::state_folder;
@@ -89,22 +90,32 @@ async fn show(app: &App, mut order: Order, job: &OnceLock<JobId>) -> Result {
     let bar = progress(None, "{spinner} {msg}, {elapsed}");
     bar.enable_steady_tick(Duration::from_millis(120));
     let on_change = |status: &GenerationStatus| bar.set_message(one_line(status.state.as_str()));
-    let finished = order.run(&app.client, job, Duration::MAX, on_change).await;
+    let show = async |finished| {
+        bar.finish_and_clear();
+        print(app, &order, job.get().map_or("ID", JobId::as_str), &finished).await
+    };
+    let shown = order.run(&app.client, job, Duration::MAX, on_change, show).await;
     bar.finish_and_clear();
-    let finished = finished?;
+    shown
+}
+
+/// Prints the addresses of the pictures, or downloads them.
+async fn print(app: &App, order: &Order, id: &str, finished: &FinishedGeneration) -> Result {
     let Some(folder) = &order.output else {
         let urls: Vec<_> = finished.images().map(|image| image.url.as_str()).collect();
-        return app.item(&finished, urls.join("\n"));
+        return app.item(finished, urls.join("\n"));
     };
-    let id = job.get().map_or("ID", JobId::as_str);
     let name = find::slug(order.text.as_deref().unwrap_or(id), 40);
-    for image in finished.images() {
-        // Of the address: the end, which is different for each picture, and the extension.
+    for (number, image) in (1..).zip(finished.images()) {
+        // Job and number are different for each picture; addresses may have the same end.
         let file = image.url.as_str().split(['?', '#']).next().unwrap_or_default();
         let file = file.rsplit('/').next().unwrap_or_default();
-        let (stem, extension) = file.rsplit_once('.').unwrap_or((file, "png"));
-        let end: String = stem.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
-        let path = folder.join(format!("{name}-{end}.{extension}"));
+        let extension = file.rsplit_once('.').map_or("png", |(_, extension)| extension);
+        let plain = |text: &str, most| {
+            text.chars().filter(char::is_ascii_alphanumeric).take(most).collect::<String>()
+        };
+        let (job, extension) = (plain(id, 12), plain(extension, 5));
+        let path = folder.join(format!("{name}-{job}-{number}.{extension}"));
         let asset = app.client.assets().download(&image.url).max_size(u64::MAX);
         let hint = || format!("promptarium generate --resume {id} -o DIR downloads them");
         asset.save(&path).await.map_err(|error| Failure::from(error).hint(hint()))?;
@@ -114,14 +125,15 @@ async fn show(app: &App, mut order: Order, job: &OnceLock<JobId>) -> Result {
 }
 
 impl Order {
-    /// Queues the generation, or takes the job that it names, and waits for the end.
-    pub(crate) async fn run(
+    /// Queues the generation, or takes the job that it names, waits for the end, and shows it.
+    pub(crate) async fn run<T>(
         &self,
         client: &Client,
         job: &OnceLock<JobId>,
         timeout: Duration,
         on_change: impl FnMut(&GenerationStatus) + Send,
-    ) -> Result<FinishedGeneration> {
+        show: impl AsyncFnOnce(FinishedGeneration) -> Result<T>,
+    ) -> Result<T> {
         let vault = find::vault_id(client, self.vault.as_deref()).await?;
         let wait = match &self.job {
             Some(id) => {
@@ -137,14 +149,20 @@ impl Order {
         };
         let ended = wait.timeout(timeout).on_change(on_change).send().await;
         let is_over = ended.as_ref().map_or_else(Error::is_job_failed, |_| true);
-        // From now on the same order is a new one.
+        let shown = match ended {
+            Ok(finished) => show(finished).await,
+            Err(error) => Err(error.into()),
+        };
+        // From now on the same order is a new one, and not before: a run that was killed while it
+        // showed the pictures did not show them.
         for journal in fs::read_dir(state_folder("generations")?)?.flatten().filter(|_| is_over) {
             let text = fs::read_to_string(journal.path()).unwrap_or_default();
-            if job.get().is_some_and(|id| text.contains(id.as_str())) {
-                fs::remove_file(journal.path())?;
+            if job.get().is_some_and(|id| text.contains(&format!("\"job\":{}", json!(id)))) {
+                // Another run of the same order may have done it.
+                let _ = fs::remove_file(journal.path());
             }
         }
-        Ok(ended?)
+        shown
     }
 
     /// Queues the generation, unless an interrupted run of the same order did.

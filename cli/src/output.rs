@@ -51,7 +51,8 @@ impl App {
     pub(crate) fn item(&self, item: &impl Serialize, text: impl ToString) -> Result {
         let text = match self.json {
             true => serde_json::to_string(item).map_err(io::Error::from)?,
-            false => for_terminal(text.to_string()),
+            false if io::stdout().is_terminal() => harmless(&text.to_string()),
+            false => text.to_string(),
         };
         print(&if text.ends_with('\n') { text } else { text + "\n" })
     }
@@ -67,7 +68,7 @@ pub(crate) fn print(text: &str) -> Result {
 /// Tells people something that is not the result.
 pub(crate) fn note(text: impl AsRef<str>) {
     // Nobody listens where this fails.
-    let _ = Term::stderr().write_line(text.as_ref());
+    let _ = Term::stderr().write_line(&harmless(text.as_ref()));
 }
 
 /// Whether somebody can be asked.
@@ -77,7 +78,7 @@ pub(crate) fn can_ask() -> bool {
 
 /// Asks for a line.
 pub(crate) fn ask(question: &str) -> Result<String> {
-    Term::stderr().write_str(question)?;
+    Term::stderr().write_str(&harmless(question))?;
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
@@ -106,11 +107,7 @@ pub(crate) fn one_line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 
-/// The text as it is, but on a terminal without control characters, which could do anything there.
-fn for_terminal(text: String) -> String {
-    let is_harmful = |char: char| char.is_control() && char != '\n' && char != '\t';
-    match io::stdout().is_terminal() {
-        true => text.replace(is_harmful, "\u{fffd}"),
-        false => text,
-    }
+/// The text for a terminal: without control characters, which could do anything there.
+fn harmless(text: &str) -> String {
+    text.replace(|char: char| char.is_control() && char != '\n' && char != '\t', "\u{fffd}")
 }

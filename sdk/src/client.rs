@@ -30,8 +30,8 @@ use crate::send::throttle::{Pressure, Throttle};
 ///   (Node.js) close them.
 /// - Each Tokio runtime has its own connections, so a client may be kept in a `static` and used
 ///   from several runtimes, for example by `#[tokio::test]` functions.
-/// - The proxies of the environment are used (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`,
-///   `NO_PROXY`), for calls, downloads and uploads. Each request to the loopback interface is sent
+/// - The proxies of the environment are used (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, also SOCKS;
+///   `NO_PROXY`, also with ports), for calls, downloads and uploads. Each request to the loopback interface is sent
 ///   without a proxy. A proxy for plain `http://` URLs sees the API key.
 /// - `https://` uses the certificate store of the operating system, which is read once for the
 ///   process. Without one, an `http://` base URL works, and `https://` fails with an error.

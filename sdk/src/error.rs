@@ -204,6 +204,12 @@ impl Error {
         }
     }
 
+    /// The error of a success that says that the call failed, so that it may not be carried out.
+    pub(crate) fn doubted(mut self) -> Self {
+        self.facts.history.outcome = self.outcome().min(Outcome::Unknown);
+        self
+    }
+
     pub(crate) fn with_outcome(mut self, outcome: Outcome) -> Self {
         self.facts.history.outcome = outcome;
         self

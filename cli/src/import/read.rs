@@ -17,16 +17,39 @@ pub(super) type Source = (String, Result<Document>);
 const TITLE: [&str; 5] = ["title", "name", "act", "command", "label"];
 const TEXT: [&str; 5] = ["content", "prompt", "text", "value", "template"];
 
+/// Files of a repository that are about it, beside those that are called "read me".
+const ABOUT: [&str; 7] =
+    ["AGENTS", "CHANGELOG", "CLAUDE", "CODE_OF_CONDUCT", "CONTRIBUTING", "LICENSE", "SECURITY"];
+
+/// Whether a file in a folder is about the folder, by its name, and has no front matter.
+fn is_about_folder(path: &Path) -> bool {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let name = stem.split('.').next().unwrap_or_default();
+    (name.eq_ignore_ascii_case("readme") || ABOUT.contains(&name))
+        && fs::read_to_string(path)
+            .is_ok_and(|it| !it.trim_start_matches('\u{feff}').starts_with("---"))
+}
+
 /// What is in a file or a folder. A file has an id only if it was exported from this library.
 pub(super) fn sources(path: &Path, library: &str) -> Result<Vec<Source>> {
     if path.is_dir() {
         let entries = fs::read_dir(path).map_err(Failure::file(path))?.flatten();
         let is_visible = |entry: &DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b".");
         let mut entries: Vec<_> = entries.filter(is_visible).map(|entry| entry.path()).collect();
-        entries.retain(|it| it.is_dir() || it.extension().is_some_and(|it| it == "md"));
+        // A link to a folder could lead back to this one.
+        entries.retain(|it| match it.is_dir() {
+            true => !it.is_symlink(),
+            false => it.is_file() && it.extension().is_some_and(|it| it.eq_ignore_ascii_case("md")),
+        });
         entries.sort();
         let unread = |failure| vec![("not read".to_owned(), Err(failure))];
-        let of_entry = |path: &PathBuf| sources(path, library).unwrap_or_else(unread);
+        let of_entry = |path: &PathBuf| match is_about_folder(path) {
+            true => {
+                let text = "it is about the folder; with front matter it is a prompt";
+                vec![(path.display().to_string(), Err(Failure::new(FAILED, text)))]
+            }
+            false => sources(path, library).unwrap_or_else(unread),
+        };
         return Ok(entries.iter().flat_map(of_entry).collect());
     }
     let name = path.display().to_string();
@@ -69,6 +92,16 @@ fn csv(name: &str, file: &str) -> Result<Vec<Source>> {
     }
     let row = |(number, row): (usize, std::result::Result<csv::StringRecord, csv::Error>)| {
         let document = row.map_err(|it| Failure::new(FAILED, it.to_string())).and_then(|row| {
+            if row.iter().skip(headers.len()).any(|cell| !cell.trim().is_empty()) {
+                let (cells, columns) = (row.len(), headers.len());
+                let text = format!("it has {cells} cells, the header {columns}");
+                return Err(Failure::new(FAILED, text).hint("a text with commas needs quotes"));
+            }
+            // A text in quotes that are closed is not the end of the file.
+            let last = row.iter().next_back().unwrap_or_default();
+            if last.contains('\n') && file.ends_with(last) {
+                return Err(Failure::new(FAILED, "the quotes around its last text are not closed"));
+            }
             let cells = headers.iter().map(str::to_owned).zip(row.iter().map(Value::from));
             document(&cells.collect(), "")
         });
@@ -99,7 +132,9 @@ fn no_texts(name: &str, problem: &str) -> Failure {
 fn collect(name: &str, key: &str, value: &Value, sources: &mut Vec<Source>) {
     match value {
         Value::Array(values) => values.iter().for_each(|it| collect(name, key, it, sources)),
-        Value::Object(object) if member(object, &TEXT).is_some() => {
+        Value::Object(object)
+            if member(object, &TEXT).is_some_and(|it| !it.is_object() && !it.is_array()) =>
+        {
             let place = format!("{name}, prompt {}", sources.len() + 1);
             sources.push((place, document(object, key)));
         }
@@ -125,8 +160,11 @@ fn member<'a>(object: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Valu
 /// The prompt in an object; `key` is its title if it has none.
 fn document(object: &Map<String, Value>, key: &str) -> Result<Document> {
     let text = |names: &[&str]| {
-        let text = member(object, names)?.as_str()?.trim();
-        (!text.is_empty()).then(|| text.to_owned())
+        let text = match member(object, names)? {
+            Value::Number(number) => number.to_string(),
+            other => other.as_str()?.trim().to_owned(),
+        };
+        Some(text).filter(|text| !text.is_empty())
     };
     let content = text(&TEXT).ok_or_else(|| Failure::new(FAILED, "it has no text"))?;
     let first_line = || content.lines().take(1).flat_map(str::chars).take(60).collect();

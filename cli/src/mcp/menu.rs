@@ -74,14 +74,14 @@ impl Library {
     }
 
     async fn named(&self, name: &str, arguments: &JsonObject) -> Result<Prompt> {
-        let title = arguments.get("title").filter(|_| name == ANY).map(text);
+        let title = arguments.get("title").map(text).unwrap_or_default();
         // In a name of the menu the title in front of the id may have changed since.
         match name.rsplit_once('-').and_then(|(_, id)| id.parse().ok()) {
             Some(id) => {
                 let absent = || Failure::new(ABSENT, format!("there is no prompt \"{name}\""));
                 self.client.prompts().get_opt(PromptId::new(id)).await?.ok_or_else(absent)
             }
-            None => find::prompt(&self.client, title.as_deref().unwrap_or(name)).await,
+            None => find::prompt(&self.client, if name == ANY { &title } else { name }).await,
         }
     }
 
@@ -130,6 +130,6 @@ pub(super) fn any_prompt() -> Entry {
         .with_title("A prompt by its title")
 }
 
-fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -4,7 +4,7 @@ use std::sync::{OnceLock, PoisonError};
 use std::time::Duration;
 
 use data_encoding::BASE64;
-use promptarium::{AssetUrl, GenerationStatus, JobId, Prompt};
+use promptarium::{AssetUrl, FinishedGeneration, GenerationStatus, JobId, Prompt};
 use rmcp::ErrorData;
 use rmcp::model::{
     CacheScope, CallToolResult, ContentBlock, ProgressNotificationParam, ReadResourceResult,
@@ -64,23 +64,25 @@ impl Library {
             let progress = progress.with_message(status.state.as_str());
             tokio::spawn(async move { peer.notify_progress(progress).await });
         };
-        let ended = order.run(&self.client, &job, WAIT, on_change).await;
-        let id = job.get().map_or("", JobId::as_str);
-        let finished = ended.map_err(|failure| match id {
+        let id = || job.get().map_or("", JobId::as_str);
+        let show = async |finished: FinishedGeneration| {
+            finished.prompts.iter().for_each(|prompt| drop(self.pictures(prompt)));
+            let mut content = vec![ContentBlock::text(format!("job {}", id()))];
+            for image in finished.images() {
+                let (data, media_type) = self.download(&image.url).await?;
+                content.extend([
+                    ContentBlock::text(image.url.as_str()),
+                    ContentBlock::image(data, media_type),
+                ]);
+            }
+            Ok(CallToolResult::success(content))
+        };
+        let shown = order.run(&self.client, &job, WAIT, on_change, show).await;
+        shown.map_err(|failure| match id() {
             "" => failure,
             id => {
                 failure.hint(format!("call generate_image with job \"{id}\" alone to wait again"))
             }
-        })?;
-        finished.prompts.iter().for_each(|prompt| drop(self.pictures(prompt)));
-        let mut content = vec![ContentBlock::text(format!("job {id}"))];
-        for image in finished.images() {
-            let (data, media_type) = self.download(&image.url).await?;
-            content.extend([
-                ContentBlock::text(image.url.as_str()),
-                ContentBlock::image(data, media_type),
-            ]);
-        }
-        Ok(CallToolResult::success(content))
+        })
     }
 }

@@ -1,8 +1,6 @@
 //! The tools that a client can call. What goes wrong is told as the result of the call, so that the
 //! model can act on it.
 
-use std::collections::BTreeMap;
-
 use futures::{StreamExt as _, TryStreamExt as _};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, Tool};
@@ -10,6 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::menu::text;
 use super::{Answer, Library, Request};
 use crate::document::Document;
 use crate::failure::{Failure, INTERRUPTED, Result, USAGE};
@@ -26,9 +25,9 @@ struct Search {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Get {
-    prompt: String,
+    prompt: Value,
     #[serde(default)]
-    variables: BTreeMap<String, String>,
+    variables: JsonObject,
 }
 
 #[derive(Deserialize)]
@@ -104,8 +103,10 @@ impl Library {
     }
 
     async fn get(&self, Get { prompt, variables }: Get) -> Result<CallToolResult> {
-        let prompt = find::prompt(&self.client, &prompt).await?;
-        let mut content = vec![ContentBlock::text(prompt.filled(|name| variables.get(name)))];
+        // Models also send numbers.
+        let prompt = find::prompt(&self.client, &text(&prompt)).await?;
+        let filled = prompt.filled(|name| variables.get(name).map(text));
+        let mut content = vec![ContentBlock::text(filled)];
         let missing = prompt.missing(|name| variables.contains_key(name)).join(", ");
         if !missing.is_empty() {
             content.push(ContentBlock::text(format!("Variables without a value: {missing}")));

@@ -207,3 +207,95 @@ fn files_that_have_no_prompts_are_refused_with_what_they_need() {
     library.ok(&["import", "image.md", "--yes", "--model", "local/plasma"]);
     assert!(library.ok(&["ls"]).contains("\timage\t"));
 }
+
+#[test]
+fn a_folder_of_git_gives_its_prompts_and_none_of_what_is_about_the_folder() {
+    let library = Library::start();
+    for (name, text) in [
+        ("git/README.md", "# My prompts"),
+        ("git/docs/Readme.pl.md", "# Moje"),
+        ("git/LICENSE.md", "MIT"),
+        ("git/AGENTS.md", "Be careful"),
+        // Somebody wants this one.
+        ("git/docs/CHANGELOG.md", "---\ntitle: Changelog\n---\n\nWrite a changelog"),
+        ("git/tone.MD", "Be kind"),
+        ("git/readme-writer.md", "Write a read-me"),
+        ("git/fifo.txt", "no"),
+    ] {
+        library.write(name, text);
+    }
+    #[cfg(unix)]
+    for name in ["a", "b", "c.md"] {
+        let path = library.folder.path().join("git").join(name);
+        std::os::unix::fs::symlink(library.folder.path().join("git"), path).unwrap();
+    }
+    let ran = library.run(&["import", "git", "--yes"]);
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), "3 prompts are stored\n"), "{ran:?}");
+    assert!(ran.stderr.contains("4 left out"), "{ran:?}");
+    assert!(ran.stderr.contains("git/README.md: it is about the folder"), "{ran:?}");
+    // Whoever names the file means it.
+    assert_eq!(library.ok(&["import", "git/README.md", "--yes"]), "1 prompts are stored");
+}
+
+#[test]
+fn a_file_that_says_two_things_is_left_out_with_the_reason() {
+    let library = Library::start();
+    library.ok(&["new", "A", "a"]);
+    library.ok(&["new", "B", "b"]);
+    library.ok(&["export", "out"]);
+    // A copy of an exported file, edited to be a new prompt.
+    let copy = library.read("out/a-1.md").replace("\n\na\n", "\n\nmine\n");
+    library.write("out/a copy.md", &copy);
+    let ran = library.run(&["import", "out", "--yes"]);
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), "0 prompts are stored\n"), "{ran:?}");
+    assert!(ran.stderr.contains("a copy.md: another file has the id 1 too"), "{ran:?}");
+    assert_eq!(library.ok(&["show", "1"]), "a");
+    // A text with a comma that nobody quoted.
+    library.write("a.csv", "act,prompt\nPoet,Write, in verse\nCook,Cook,\nTwo,\"2\"\n");
+    let ran = library.run(&["import", "a.csv", "--yes"]);
+    assert_eq!(&*ran.stdout, "2 prompts are stored\n", "{ran:?}");
+    assert!(ran.stderr.contains("row 1: it has 3 cells, the header 2"), "{ran:?}");
+    library.write("q.csv", "act,prompt\nX,x\nY,\"open\nZ,z\n");
+    let ran = library.run(&["import", "q.csv", "--yes"]);
+    assert_eq!(&*ran.stdout, "1 prompts are stored\n", "{ran:?}");
+    assert!(ran.stderr.contains("row 2: the quotes around its last text are not"), "{ran:?}");
+    library.write("n.json", "{\"title\": 5000, \"text\": \"number\"}");
+    library.ok(&["import", "n.json", "--yes"]);
+    assert_eq!(library.ok(&["show", "5000", "--raw"]), "number");
+    // Two vaults of one name.
+    library.ok(&["vault", "new", "Twins"]);
+    library.ok(&["vault", "new", "Twins"]);
+    library.ok(&["vault", "new", "Writing"]);
+    library.write("c.csv", "title,text\nC,c\n");
+    let ran = library.run(&["import", "c.csv", "--yes", "--vault", "twins"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("more than one vault"), "{ran:?}");
+    let id = library.ok(&["vault", "new", "By id"]);
+    for vault in ["writing", &id] {
+        library.ok(&["import", "c.csv", "--yes", "--vault", vault]);
+    }
+    for vault in ["Writing", "By id"] {
+        assert_eq!(library.ok(&["ls", "--vault", vault]).lines().count(), 1, "{vault}");
+    }
+}
+
+#[test]
+fn front_matter_is_read_as_people_write_it() {
+    let library = Library::start();
+    for (number, front) in [
+        "---\ntitle: '2024'\nvaults: Writing\n---\n\n",
+        "--- \ntitle: '2024'\nvault: Writing\n---\t\n",
+        "\u{feff}---\r\ntitle: '2024'\r\nvaults: [Writing]\r\ntags:\r\n- x\r\n---\r\n\r\n",
+        "---\ntitle: \"2024\"\nvaults:\n- Writing\nplatform:\ndescription: x\n---\n",
+    ]
+    .iter()
+    .enumerate()
+    {
+        library.write(&format!("front/{number}.md"), &format!("{front}text {number}\n"));
+        library.ok(&["import", &format!("front/{number}.md"), "--yes"]);
+    }
+    let stored = library.json(&["ls", "--vault", "Writing"]);
+    let titles: Vec<_> = stored.iter().map(|it| (&it["title"], &it["prompt"])).collect();
+    let expected: Vec<_> =
+        (0..4).rev().map(|n| ("2024".into(), format!("text {n}").into())).collect();
+    assert_eq!(titles, expected.iter().map(|(a, b)| (a, b)).collect::<Vec<_>>());
+}

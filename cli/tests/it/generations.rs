@@ -45,3 +45,18 @@ fn a_job_that_fails_says_why_and_is_not_waited_for_again() {
     let ran = library.run(&["generate", "--resume", "no-such-job"]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
 }
+
+#[test]
+fn the_end_of_a_job_is_that_of_no_other_whose_journal_has_its_id_as_a_part() {
+    let library = Library::start();
+    let client = promptarium::Client::new(&library.url, &library.key).unwrap();
+    let create = client.generations().create("local/plasma", "A harbour").client_job_id("a");
+    library._servers.0.block_on(create.send()).unwrap();
+    let of = |job: &str| format!("{{\"event\":\"begin\",\"job\":\"{job}\"}}");
+    let folder = "state/promptarium/generations";
+    library.write(&format!("{folder}/1.journal"), &of("paid"));
+    library.write(&format!("{folder}/2.journal"), &of("a"));
+    library.ok(&["generate", "--resume", "a", "-o", "out"]);
+    assert_eq!(library.names(folder), ["1.journal"]);
+    assert_eq!(library.names("out").len(), 1);
+}

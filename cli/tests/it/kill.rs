@@ -76,6 +76,6 @@ fn an_import_that_is_killed_stores_everything_once() {
 #[test]
 fn a_generation_that_is_killed_is_paid_once() {
     let (library, proxy) = library();
-    until_it_succeeds(&library, &["generate", "local/slow", "A harbour"]);
+    until_it_succeeds(&library, &["generate", "local/slow", "A harbour", "-o", "out"]);
     assert_eq!(answered(&proxy, "POST /api/v1/generations", 202), 1);
 }

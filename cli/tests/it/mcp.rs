@@ -136,6 +136,7 @@ fn variables_are_arguments_and_any_prompt_is_had_by_its_title() {
     assert_eq!(text("old-title-1", json!({ "code": "x", "language": "C" })), "C: x");
     assert_eq!(text("library", json!({ "title": "code review" })), "Rust: {{code}}");
     assert_eq!(text("library", json!({ "title": "long" })).len(), 15_000);
+    assert!(text("library", json!({})).contains("neither a title nor an id is given"));
     for (name, said) in [
         ("code-review-1", "a value is missing for: code"),
         ("nothing-9", "there is no prompt"),
@@ -205,6 +206,11 @@ fn tools_find_get_store_and_change_prompts_and_tell_what_is_wrong() {
     let got =
         client.call("get_prompt", json!({ "prompt": "tone", "variables": { "how": "kind" } }));
     assert_eq!(got["content"][0]["text"], "Be very kind");
+    // Models send numbers where a text is asked for.
+    for prompt in [json!(1), json!("1")] {
+        let got = client.call("get_prompt", json!({ "prompt": prompt, "variables": { "how": 7 } }));
+        assert_eq!(got["content"][0]["text"], "Be very 7", "{got}");
+    }
     let vaults = client.call("list_vaults", json!({}));
     assert_eq!(vaults["structuredContent"]["vaults"][0]["name"], "General");
     for (tool, arguments, said) in [

@@ -44,16 +44,20 @@ fn a_prompt_is_named_by_id_title_or_a_part_that_only_one_title_has() {
     library.ok(&["new", "Code", "Write"]);
     library.ok(&["new", "Commit", "Write code"]);
     library.ok(&["new", "2024", "A year"]);
+    library.ok(&["new", "001", "Not an id"]);
+    library.ok(&["new", "+1", "Not an id either"]);
     for (name, text) in [
         ("1", "Sugar"),
         ("creme brulee", "Sugar"),
         ("code", "Write"),
         ("REVIEW", "Review"),
         ("2024", "A year"),
+        ("001", "Not an id"),
+        ("+1", "Not an id either"),
     ] {
         assert_eq!(library.ok(&["show", name]), text, "{name}");
     }
-    for (name, code) in [("9", 4), ("nothing", 4), ("Co", 2)] {
+    for (name, code) in [("9", 4), ("nothing", 4), ("Co", 2), ("", 2), (" ", 2)] {
         assert_eq!(library.run(&["show", name]).code, Some(code), "{name}");
     }
 }
@@ -89,6 +93,7 @@ fn variables_come_from_the_command_line_from_files_and_from_standard_input() {
         (&["code=1", "focus=2", "tone=3"], "no variable \"tone\""),
         (&["code"], "has no \"=\""),
         (&["code=@absent"], "absent: No such file"),
+        (&["code=-", "focus=-"], "standard input can be one value only"),
     ] {
         let set: Vec<_> = set.iter().flat_map(|pair| ["--set", pair]).collect();
         let ran = library.run(&[&["show", "Review"], &set[..]].concat());

@@ -30,6 +30,11 @@ fn a_login_is_checked_kept_for_its_owner_alone_and_forgotten() {
     }
     assert_eq!(run(&mut library.stranger(&["vault", "ls"]), "").code, Some(0));
 
+    // The same address in another form.
+    for url in [format!("{}/", library.url), library.url.replace("http", "HTTP")] {
+        let mut same = library.stranger(&["ls"]);
+        assert_eq!(run(same.env("PROMPTARIUM_BASE_URL", url), "").code, Some(0));
+    }
     // The stored key is not for another address.
     let mut other = library.stranger(&["ls"]);
     let ran = run(other.env("PROMPTARIUM_BASE_URL", "http://127.0.0.1:9/api/v1"), "");
@@ -56,10 +61,12 @@ fn exit_codes_tell_failures_apart_and_errors_say_what_to_do() {
     let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let down = format!("http://{unused}/api/v1");
     let without_path = library.url.strip_suffix("/api/v1").unwrap();
+    let elsewhere = format!("{without_path}/nowhere");
     for (url, key, code, said) in [
         (&*library.url, "promptarium_live_a_b", 1, "promptarium login"),
         (&down, &*library.key, 3, "is the server running?"),
         (without_path, &library.key, 1, "does the address end in /api/v1?"),
+        (&elsewhere, &library.key, 1, "/api/v1"),
         ("nonsense", &library.key, 2, "PROMPTARIUM_BASE_URL"),
     ] {
         let mut command = library.stranger(&["ls"]);
@@ -68,6 +75,7 @@ fn exit_codes_tell_failures_apart_and_errors_say_what_to_do() {
         assert_eq!(ran.code, Some(code), "{ran:?}");
         assert!(ran.stderr.contains(said), "{ran:?}");
         assert!(!ran.stderr.contains(&library.key), "{ran:?}");
+        assert!(ran.stderr.matches("/api/v1").count() <= 1, "{ran:?}");
     }
     assert_eq!(library.run(&["nonsense"]).code, Some(2));
     assert_eq!(library.run(&[]).code, Some(2));

@@ -94,6 +94,17 @@ fn a_list_is_a_table_of_the_width_of_the_terminal() {
     // Nothing in a prompt can change the terminal.
     let (seen, _) = Session::start(&library.command(&["show", "1"])).end();
     assert_eq!(seen.trim_end(), "\u{fffd}[31mred");
+    // Nor by a question or an error.
+    library.ok(&["new", "Red\u{1b}[31m", "{{a|\u{9b}31m}} {{b}}"]);
+    for (arguments, shown) in [
+        (["rm", "Red"], "Delete \"Red\u{fffd}[31m\"?"),
+        (["show", "Red"], "a [\u{fffd}31m]: "),
+        (["ls", "--vault=x\u{1b}[31m"], "vault \"x\u{fffd}[31m\""),
+    ] {
+        let (seen, _) =
+            Session::start(&library.command(&arguments)).send("n\nn\n").expect(shown).end();
+        assert!(!seen.contains(['\u{1b}', '\u{9b}']), "{seen:?}");
+    }
 }
 
 #[test]

@@ -14,10 +14,13 @@ use super::{Journal, Shared};
 use crate::error::{Error, Outcome};
 use crate::model::{Timestamp, VaultId};
 use crate::response::RawResponse;
-use crate::send::evidence::{Content, Evidence, Item, of_steps};
+use crate::send::evidence::{Content, Evidence, Item, Sought, of_steps};
 
 /// The clock of this machine may have been set by this much between the call and the question.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
+
+/// The clocks of the machines of one service may differ by this much.
+const SERVICE_SKEW: SignedDuration = SignedDuration::from_secs(10);
 
 impl Journal {
     /// Resolves the step if it is open. Returns its result, or `None` if it was not carried out.
@@ -86,20 +89,26 @@ impl Journal {
         }
         let (mut claims, mut lines) = (self.shared.steps.claims(list), Vec::new());
         for (Reverse(vault), steps) in vaults {
-            let content = |(_, step): &(String, Recorded)| match step.begin.kind {
-                Kind::Fork => (Content::COPY, step.begin.at),
-                _ => (content(list, &step.begin.content), step.begin.at),
-            };
-            let contents: Vec<_> = steps.iter().map(content).collect();
-            let first = contents.iter().map(|(_, began)| began).min();
-            let texts: HashSet<_> = contents.iter().map(|(content, _)| content.texts()).collect();
+            let contents = steps.iter().map(|(_, step)| match step.begin.kind {
+                Kind::Fork => Content::COPY,
+                _ => content(list, &step.begin.content),
+            });
+            let contents: Vec<_> = contents.collect();
+            let first = steps.iter().map(|(_, step)| step.begin.at).min();
+            let letters: HashSet<_> = contents.iter().map(Content::letters).collect();
             let asked = Instant::now();
             let concerns_a_step = |item: &Item| {
-                (Some(&item.created_at) >= first || texts.contains(&item.content.texts()))
+                (Some(item.created_at) >= first || letters.contains(&item.content.letters()))
                     && !claims.include(&item.value)
             };
-            let items = self.shared.read(list, vault, concerns_a_step).await?;
-            for ((key, step), found) in steps.iter().zip(of_steps(&contents, items)) {
+            let (items, skew) = self.shared.read(list, vault, concerns_a_step).await?;
+            let sought = contents.into_iter().zip(&steps).map(|(content, (_, step))| Sought {
+                content,
+                began: step.begin.at,
+                since: since(step, skew),
+            });
+            let sought: Vec<_> = sought.collect();
+            for ((key, step), found) in steps.iter().zip(of_steps(&sought, items)) {
                 if let Evidence::Present(result) = &found {
                     claims.ids.extend(result.get("id").and_then(Value::as_i64));
                 }
@@ -150,25 +159,27 @@ impl Shared {
         found.map(|job| encoded(&job))
     }
 
-    /// Reads the list of vaults, or that of the prompts of a vault or of all.
+    /// Reads the list of vaults, or that of the prompts of a vault or of all. Also returns what was added
+    /// to the times in it.
     async fn read(
         &self,
         list: List,
         vault: Option<VaultId>,
         is_wanted: impl Fn(&Item) -> bool + Send,
-    ) -> Result<Vec<Item>, Error> {
+    ) -> Result<(Vec<Item>, SignedDuration), Error> {
         let mut found = Vec::new();
         let mut keep = |value: Value, created_at: Timestamp, skew| {
             let created_at = created_at.checked_add(skew).unwrap_or(Timestamp::MAX);
             let item = Item { content: content(list, &value), created_at, value };
             found.extend(Some(item).filter(&is_wanted));
         };
-        if list == List::Vaults {
+        let skew = if list == List::Vaults {
             let vaults = self.client.vaults().list().send_with_meta().await?;
             let skew = skew(&vaults.meta);
             for vault in &vaults.value {
                 keep(encoded(vault)?, vault.created_at, skew);
             }
+            skew
         } else {
             let list = self.client.prompts().list().page_size(100).set_vault(vault);
             let first = list.clone().send_with_meta().await?;
@@ -182,8 +193,9 @@ impl Shared {
                     keep(encoded(&prompt)?, prompt.created_at, skew);
                 }
             }
-        }
-        Ok(found)
+            skew
+        };
+        Ok((found, skew))
     }
 }
 
@@ -196,6 +208,17 @@ fn content(list: List, value: &Value) -> Content {
 
 fn vault(step: &Begin) -> Option<VaultId> {
     step.content.get("vaultId").cloned().and_then(|id| decoded(id).ok())
+}
+
+/// The time, as those in a list, since which the result of a step can have been created: since it
+/// began, and by the service's own clock since the result of a step that had ended before.
+fn since(step: &Recorded, skew: SignedDuration) -> Timestamp {
+    let (began, most) = (step.begin.at, CLOCK_SKEW.saturating_add(SERVICE_SKEW));
+    let before = step.newest_before.and_then(|before| before.checked_add(skew).ok());
+    // If it is later than the step, that clock was set back since, and tells nothing.
+    let before = before.filter(|before| before.duration_since(began) <= most);
+    let before = before.and_then(|before| before.checked_sub(SERVICE_SKEW).ok());
+    before.map_or(began, |before| before.max(began))
 }
 
 /// How much later by the clock of this machine a thing may have been created than the service says.

@@ -25,7 +25,7 @@ pub enum Kind {
 }
 
 /// A list that tells what was carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum List {
     Prompts,
     Vaults,
@@ -84,6 +84,8 @@ pub(super) struct All {
     steps: HashMap<String, Recorded>,
     /// The keys of those that are open: all others are left alone.
     open: HashSet<String>,
+    /// When the newest result in a list was created, by the clock that the service has for it.
+    newest: HashMap<Option<List>, Option<Timestamp>>,
 }
 
 #[derive(Debug, Clone)]
@@ -95,6 +97,8 @@ pub(super) struct Recorded {
     /// When the service was asked whether it was carried out.
     pub(super) asked: Option<Instant>,
     is_running: bool,
+    /// The newest result, in the same list, of the steps that had ended before this one began.
+    pub(super) newest_before: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone)]
@@ -121,7 +125,7 @@ impl Begin {
 impl Recorded {
     fn new(begin: Begin, state: State) -> Self {
         let since = Instant::now();
-        Self { begin, state, since, asked: None, is_running: false }
+        Self { begin, state, since, asked: None, is_running: false, newest_before: None }
     }
 
     pub(super) const fn is_open(&self) -> bool {
@@ -169,10 +173,21 @@ impl Steps {
             let fresh = || Recorded::new(begin.clone(), State::NotDone);
             all.steps.entry(key.clone()).or_insert_with(fresh);
         }
+        let kind = match &event {
+            Event::Begin(begin) => Some(begin.kind),
+            _ => all.steps.get(&key).map(|step| step.begin.kind),
+        };
+        let newest = all.newest.entry(kind.and_then(Kind::list)).or_default();
+        if let Event::Done { value } = &event {
+            let created = value.get("createdAt").and_then(|time| time.as_str()?.parse().ok());
+            *newest = created.max(*newest);
+        }
+        let newest_before = *newest;
         let changed = all.change(&key, |step| match event {
             Event::Begin(begin) => {
                 let is_running = step.is_running;
-                *step = Recorded { is_running, ..Recorded::new(begin, State::Open) };
+                let open = Recorded::new(begin, State::Open);
+                *step = Recorded { is_running, newest_before, ..open };
             }
             Event::Done { value } => step.state = State::Done(value),
             Event::NotDone => step.state = State::NotDone,

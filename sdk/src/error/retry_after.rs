@@ -18,21 +18,18 @@ pub(crate) enum RetryAfter {
 impl RetryAfter {
     /// Reads `retry-after-ms` in milliseconds, else `Retry-After` in seconds or as a date.
     pub(crate) fn of(headers: &HeaderMap, now: impl FnOnce() -> SystemTime) -> Option<Self> {
-        if let Some(value) = headers.get(RETRY_AFTER_MS) {
-            let millis = value.to_str().ok().and_then(|text| number(text.trim(), 1e-3));
-            return Some(millis.map_or(Self::Unreadable, Self::Delay));
-        }
-        let value = headers.get(RETRY_AFTER)?;
-        let text = value.to_str().unwrap_or_default().trim();
-        let delay = number(text, 1.0).or_else(|| {
-            let until = httpdate::parse_http_date(text).ok()?;
+        let text = |name| Some(headers.get(name)?.to_str().unwrap_or_default().trim());
+        let (millis, value) = (text(RETRY_AFTER_MS), text(RETRY_AFTER));
+        let delay = millis.and_then(|text| number(text, 1e-3));
+        let delay = delay.or_else(|| number(value?, 1.0)).or_else(|| {
+            let until = httpdate::parse_http_date(value?).ok()?;
             // The clock of the server may differ from this one, so its own date counts.
             let date = headers.get(DATE).and_then(|date| date.to_str().ok());
             let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
             // A date in the past is no delay.
             Some(until.duration_since(date.unwrap_or_else(now)).unwrap_or_default())
         });
-        Some(delay.map_or(Self::Unreadable, Self::Delay))
+        delay.map(Self::Delay).or(millis.or(value).map(|_| Self::Unreadable))
     }
 
     pub(crate) const fn delay(self) -> Option<Duration> {

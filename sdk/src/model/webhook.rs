@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::Sha256;
 
+use crate::model::lenient::timestamp;
 use crate::model::open_enum::open_enum;
 use crate::model::{GenerationStatus, PromptImage, Timestamp};
 
@@ -160,6 +161,7 @@ impl WebhookEvent {
         #[derive(Deserialize)]
         struct Payload {
             r#type: WebhookEventType,
+            #[serde(deserialize_with = "timestamp")]
             timestamp: Timestamp,
             data: Value,
         }

@@ -166,7 +166,9 @@ impl ImageToUpload<'_> {
             let attempt = attempts.history.attempts;
             let asked = Instant::now();
             let slot = context.client.uploads().slot(content_type.clone(), total);
-            let slot = slot.with(options).await?;
+            let mut slot = slot.with(options).await?;
+            // However the service writes it.
+            slot.content_type = content_type.clone();
             let (url, path) = (slot.url.clone(), slot.path.clone());
             let image =
                 UploadedImage { url, path, content_type: content_type.clone(), size: total };

@@ -88,6 +88,11 @@ pub(crate) fn check_base_url(text: &str) -> Result<Url, &'static str> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err("its scheme is neither http nor https");
     }
+    // The parser repairs a text without a host, and then finds one in the path.
+    let rest = text.split_once("://").map_or("/", |(_, rest)| rest);
+    if rest.starts_with(['/', '\\']) || text.trim().contains(char::is_control) {
+        return Err("it is not an absolute URL");
+    }
     if !url.username().is_empty() || url.password().is_some() {
         return Err("it contains a user name or a password");
     }

@@ -43,10 +43,11 @@ impl Reply {
         self.envelope::<T, IgnoredAny>().map(|envelope| envelope.data)
     }
 
-    /// The `data` of a success, or this value for a response without a body (204).
+    /// The `data` of a success, or this value for a response without a body (204) or with `null`.
     pub(crate) fn data_or<T: DeserializeOwned>(self, empty: T) -> Result<T, Error> {
         let reply = self.accepted()?;
-        if reply.body.is_empty() { Ok(empty) } else { reply.data() }
+        let data = if reply.body.is_empty() { None } else { reply.data()? };
+        Ok(data.unwrap_or(empty))
     }
 
     /// One page of a list, if all its items can be decoded.
@@ -96,7 +97,7 @@ impl Reply {
         let envelope = parse(&self.body);
         if !matches!(&envelope, Ok(Envelope { error: None, .. })) && self.error_envelope().is_some()
         {
-            return Err(self.refused());
+            return Err(self.refused().doubted());
         }
         envelope.map_err(|source| self.undecodable::<Envelope<T, P>>(&self.body, "", source))
     }

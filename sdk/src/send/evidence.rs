@@ -3,10 +3,11 @@
 //!
 //! | question | it is there | it is not there |
 //! |---|---|---|
-//! | the status of a job | a known state, or the id of the job | 404 or 410 with an error of the API |
+//! | the response to its request | a success that is neither `null` nor `success: false` | |
+//! | the status of a job | a known state that is not one in a list, or the id of the job, and no other id | 404 or 410 with an error of the API |
 //! | a prompt or a vault by its id | its data | 404 with an error of the API |
 //! | the output of a job, in a vault | as many new images with its text as the job has outputs | |
-//! | an open step of a journal, in a list | the same content, created since the step began, in no more copies than there are steps | nothing with the same text, and nothing created since the step began that belongs to no step |
+//! | an open step of a journal, in a list | the same content, created since the step began, in no more copies than there are steps | nothing with the same letters, and nothing created since the step began, or since a step before it had its result, that belongs to no step |
 //!
 //! Anything else is no proof: a success without a known state, the page of a proxy, two candidates.
 //! A thing that is not there now may be there later, when a request is carried out late, so the
@@ -15,10 +16,10 @@
 #[cfg(feature = "durable")]
 use std::collections::HashSet;
 
-use http::StatusCode;
+use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::reply::Reply;
 use crate::error::Error;
@@ -69,6 +70,21 @@ impl Reply {
         })
     }
 
+    /// What the service says of a job that it has. The success of a request to queue one is doubtful if
+    /// it says that it did not.
+    pub(crate) fn job(self) -> Result<Map<String, Value>, Error> {
+        let data = self.envelope::<Value, IgnoredAny>()?.data;
+        let is_refused = data.is_null() || data.get("success") == Some(&Value::Bool(false));
+        match data {
+            _ if is_refused && self.route.method == Method::POST => {
+                let reason = "it does not say that the generation was queued";
+                Err(self.error(Error::decode(self.status, Some("data"), reason, None)).doubted())
+            }
+            Value::Object(members) => Ok(members),
+            _ => Ok(Map::new()),
+        }
+    }
+
     /// The `data` of a success; `None` if the API says that there is no such thing.
     pub(crate) fn data_if_found<T: DeserializeOwned>(self) -> Result<Option<T>, Error> {
         match self.data() {
@@ -80,7 +96,8 @@ impl Reply {
 }
 
 /// States that say that there is no such job, without spaces and separators.
-const DENIALS: [&str; 6] = ["notfound", "unknown", "none", "null", "missing", "nonexistent"];
+const DENIALS: [&str; 7] =
+    ["notfound", "unknown", "none", "null", "missing", "nonexistent", "doesnotexist"];
 
 /// Whether this status is of the job.
 fn shows(job: &JobId, data: &Value) -> bool {
@@ -88,19 +105,38 @@ fn shows(job: &JobId, data: &Value) -> bool {
     let is_false = |name: &&str| data.get(*name) == Some(&Value::Bool(false));
     let is_denied = ["exists", "found"].iter().any(is_false)
         || DENIALS.contains(&&*letters(status.state.as_str()));
-    let is_known = !matches!(status.state, GenerationState::Unknown(_));
-    !is_denied && status.client_job_id.is_none_or(|id| id == *job) && (is_known || names(job, data))
+    let told = GenerationStatus::from(without_lists(data)).state;
+    let is_known = !matches!(told, GenerationState::Unknown(_));
+    let mut ids = Vec::new();
+    add_ids(data, &mut ids);
+    // Some services change the case.
+    let is_named = ids.iter().any(|(_, id)| id.eq_ignore_ascii_case(job.as_str().trim()));
+    let is_another = !is_named && ids.iter().any(|(is_job, _)| *is_job);
+    !is_denied && !is_another && (is_known || is_named)
 }
 
-/// Whether a member for an id, at any depth, has the id of the job.
-fn names(job: &JobId, data: &Value) -> bool {
+/// The data without lists, which may be of other jobs.
+fn without_lists(data: &Value) -> Value {
+    let of_member = |(name, value): (&String, _)| (name.clone(), without_lists(value));
     match data {
-        Value::Object(members) => members.iter().any(|(name, value)| {
-            let is_id = name.to_ascii_lowercase().ends_with("id");
-            is_id && value.as_str() == Some(job.as_str()) || names(job, value)
+        Value::Object(members) => members.iter().map(of_member).collect(),
+        Value::Array(_) => Value::Null,
+        other => other.clone(),
+    }
+}
+
+/// Adds the texts of members for an id, at any depth, and whether each is that of a job.
+fn add_ids<'a>(data: &'a Value, ids: &mut Vec<(bool, &'a str)>) {
+    match data {
+        Value::Object(members) => members.iter().for_each(|(name, value)| {
+            let name = letters(name);
+            match value.as_str().filter(|_| name.ends_with("id")) {
+                Some(id) => ids.push((name == "clientjobid", id.trim())),
+                None => add_ids(value, ids),
+            }
         }),
-        Value::Array(values) => values.iter().any(|value| names(job, value)),
-        _ => false,
+        Value::Array(values) => values.iter().for_each(|value| add_ids(value, ids)),
+        _ => {}
     }
 }
 
@@ -143,7 +179,7 @@ pub(crate) fn output(
 }
 
 #[cfg(feature = "durable")]
-pub(crate) use listed::{Claims, Content, Item, of_steps};
+pub(crate) use listed::{Claims, Content, Item, Sought, of_steps};
 
 /// Open steps of a journal, looked for in a list.
 #[cfg(feature = "durable")]
@@ -159,7 +195,11 @@ mod listed {
     /// The fields by which a prompt or a vault is recognized, normalized: first the two texts, then
     /// the others. `None` for a copy, of whose fields nothing is known.
     #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-    pub(crate) struct Content(Option<[Value; 4]>);
+    pub(crate) struct Content {
+        fields: Option<[Value; 4]>,
+        /// The two texts without case, spaces and punctuation.
+        letters: String,
+    }
 
     /// Without what services change in texts: spaces at the ends, line ends, Unicode normalization.
     fn normalized(text: &str) -> String {
@@ -168,7 +208,7 @@ mod listed {
     }
 
     impl Content {
-        pub(crate) const COPY: Self = Self(None);
+        pub(crate) const COPY: Self = Self { fields: None, letters: String::new() };
 
         pub(crate) fn of_prompt(value: &Value) -> Self {
             Self::new(value, ["title", "prompt", "promptType", "platform"])
@@ -180,18 +220,32 @@ mod listed {
 
         /// Fields that are not set have the values that a call without them has.
         fn new(value: &Value, fields: [&str; 4]) -> Self {
-            Self(Some(fields.map(|name| match (value.get(name), name) {
+            let fields = fields.map(|name| match (value.get(name), name) {
                 (None | Some(Value::Null), "promptType") => json!("text"),
                 (None | Some(Value::Null), "visibility") => json!("private"),
                 (None | Some(Value::Null), "description") => json!(""),
                 (Some(Value::String(text)), _) => json!(normalized(text)),
                 (value, _) => value.cloned().unwrap_or_default(),
-            })))
+            });
+            let texts = fields.iter().take(2).filter_map(Value::as_str).collect::<Vec<_>>();
+            let is_dropped = |char: char| char.is_whitespace() || char.is_ascii_punctuation();
+            let letters = texts.join("\0").to_lowercase().replace(is_dropped, "");
+            Self { fields: Some(fields), letters }
         }
 
-        pub(crate) fn texts(&self) -> Option<&[Value]> {
-            self.0.as_ref().and_then(|fields| fields.get(..2))
+        /// What things that are alike have in common; `None` for a copy.
+        pub(crate) fn letters(&self) -> Option<&str> {
+            self.fields.as_ref().map(|_| &*self.letters)
         }
+    }
+
+    /// The result of an open step.
+    pub(crate) struct Sought {
+        pub(crate) content: Content,
+        /// When the step began.
+        pub(crate) began: Timestamp,
+        /// What was created before it is no result, unless it is alike.
+        pub(crate) since: Timestamp,
     }
 
     /// A prompt or a vault in a list.
@@ -233,15 +287,11 @@ mod listed {
         }
     }
 
-    /// What a list, of which these items belong to no step, proves about open steps: for each its
-    /// content and the time at which it began.
-    pub(crate) fn of_steps(
-        steps: &[(Content, Timestamp)],
-        mut items: Vec<Item>,
-    ) -> Vec<Evidence<Value>> {
+    /// What a list, of which these items belong to no step, proves about the results of open steps.
+    pub(crate) fn of_steps(steps: &[Sought], mut items: Vec<Item>) -> Vec<Evidence<Value>> {
         items.sort_by_key(|item| item.created_at);
         let mut alike = HashMap::<_, (usize, Timestamp)>::new();
-        for (content, began) in steps.iter().filter(|(content, _)| *content != Content::COPY) {
+        for Sought { content, began, .. } in steps.iter().filter(|it| it.content != Content::COPY) {
             let (count, first) = alike.entry(content).or_insert((0, *began));
             (*count, *first) = (*count + 1, *began.min(first));
         }
@@ -254,7 +304,7 @@ mod listed {
                 _ => strangers.push(item),
             }
         }
-        let of_step = |(content, began): &(Content, Timestamp)| {
+        let of_step = |Sought { content, since, .. }: &Sought| {
             let copies = alike.get(content).map_or(0, |(count, _)| *count);
             if let Some(results) = found.get_mut(content)
                 && !results.is_empty()
@@ -266,8 +316,8 @@ mod listed {
                 return Evidence::Present(results.remove(0));
             }
             let is_like = |item: &&Item| {
-                item.created_at >= *began
-                    || content.texts().is_some() && item.content.texts() == content.texts()
+                item.created_at >= *since
+                    || content.letters().is_some() && item.content.letters() == content.letters()
             };
             match strangers.iter().find(is_like) {
                 None => Evidence::Absent,

@@ -24,7 +24,7 @@ pub struct RetryPolicy {
     pub(crate) max_attempts: u32,
     initial_backoff: Duration,
     max_backoff: Duration,
-    max_retry_after: Duration,
+    pub(crate) max_retry_after: Duration,
     pub(super) max_rate_limit_wait: Duration,
 }
 

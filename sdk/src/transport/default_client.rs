@@ -17,6 +17,7 @@ mod tls {
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::env;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -41,8 +42,8 @@ const POOLS_MAX: usize = 128;
 pub(crate) struct DefaultClient {
     connect_timeout: Duration,
     idle_timeout: Duration,
-    /// By runtime, and whether they are for the loopback interface, which is not reached through a
-    /// proxy.
+    excluded: Vec<(String, Option<u16>)>,
+    /// By runtime, and whether they are for hosts that are not reached through a proxy.
     pools: Mutex<HashMap<(Option<Id>, bool), Pool>>,
 }
 
@@ -58,8 +59,9 @@ impl DefaultClient {
         connect_timeout: Duration,
         idle_timeout: Duration,
     ) -> Result<Self, Error> {
-        let client = Self { connect_timeout, idle_timeout, pools: Mutex::default() };
-        match client.pool(is_loopback(base_url))?.https_problem {
+        let (excluded, pools) = (excluded(), Mutex::default());
+        let client = Self { connect_timeout, idle_timeout, excluded, pools };
+        match client.pool(client.is_direct(base_url))?.https_problem {
             Some(problem) if base_url.scheme() == "https" => {
                 Err(Error::set_up("HTTP client", problem))
             }
@@ -69,8 +71,8 @@ impl DefaultClient {
 
     /// The client of the current runtime, for a request to this URL.
     pub(super) fn for_url(&self, url: &Url) -> Result<reqwest::Client, Failure> {
-        let is_local = is_loopback(url);
-        let key = (Handle::try_current().ok().map(|handle| handle.id()), is_local);
+        let is_direct = self.is_direct(url);
+        let key = (Handle::try_current().ok().map(|handle| handle.id()), is_direct);
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
         if pools.len() == POOLS_MAX && !pools.contains_key(&key) {
             // Most are of runtimes that have ended.
@@ -78,7 +80,9 @@ impl DefaultClient {
         }
         let pool = match pools.entry(key) {
             Entry::Occupied(pool) => pool.into_mut(),
-            Entry::Vacant(place) => place.insert(self.pool(is_local).map_err(Failure::connecting)?),
+            Entry::Vacant(place) => {
+                place.insert(self.pool(is_direct).map_err(Failure::connecting)?)
+            }
         };
         match &pool.https_problem {
             Some(problem) if url.scheme() == "https" => Err(Failure::connecting(problem.as_str())),
@@ -88,12 +92,12 @@ impl DefaultClient {
 
     /// Neither redirects nor retries: both are done by `send`, which protects the key and knows
     /// which requests are idempotent.
-    fn pool(&self, is_local: bool) -> Result<Pool, Error> {
+    fn pool(&self, is_direct: bool) -> Result<Pool, Error> {
         let (builder, https_problem) = tls::set(reqwest::Client::builder())?;
         // Another crate of the program may have switched reqwest's feature on.
         #[cfg(not(feature = "http2"))]
         let builder = builder.http1_only();
-        let builder = if is_local { builder.no_proxy() } else { builder };
+        let builder = if is_direct { builder.no_proxy() } else { builder };
         // The system knows whether bytes that were sent are received.
         #[cfg(any(target_os = "android", target_os = "linux"))]
         let builder = builder.tcp_user_timeout(self.idle_timeout);
@@ -106,6 +110,32 @@ impl DefaultClient {
             .map_err(|error| Error::set_up("HTTP client", error.without_url()))?;
         Ok(Pool { client, https_problem })
     }
+
+    /// Whether no proxy is used for this URL, beside the hosts that reqwest knows of.
+    fn is_direct(&self, url: &Url) -> bool {
+        let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default());
+        let is_in = |domain: &String| {
+            host.strip_suffix(&**domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        let mut excluded = self.excluded.iter();
+        is_loopback(url)
+            || excluded.any(|(domain, of)| is_in(domain) && of.is_none_or(|of| Some(of) == port))
+    }
+}
+
+/// The domains in `NO_PROXY`, with the port if one is named. reqwest knows neither ports, nor `*.` in
+/// front of a domain, nor spaces between them.
+fn excluded() -> Vec<(String, Option<u16>)> {
+    let variables = ["NO_PROXY", "no_proxy"].into_iter().filter_map(|name| env::var(name).ok());
+    let list = variables.into_iter().find(|list| !list.is_empty()).unwrap_or_default();
+    let list = list.to_ascii_lowercase();
+    let entries = list.split([',', ' ']).map(|entry| entry.trim_start_matches(['*', '.']));
+    let entries = entries.filter(|entry| !entry.is_empty());
+    let entry = |entry: &str| match entry.rsplit_once(':').map(|(it, port)| (it, port.parse())) {
+        Some((host, Ok(port))) => (host.to_owned(), Some(port)),
+        _ => (entry.to_owned(), None),
+    };
+    entries.map(entry).collect()
 }
 
 fn is_loopback(url: &Url) -> bool {

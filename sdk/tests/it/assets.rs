@@ -93,6 +93,12 @@ async fn a_missing_asset_is_an_error() {
     assert_eq!(kinds(&error), "not_found");
     // The API key was not sent, so it is not at fault.
     assert_eq!(kinds(&fetch(ResponseTemplate::new(401)).await.0.unwrap_err()), "status");
+    // The host has it later, or never.
+    for status in [201, 202, 204, 205] {
+        let early = ResponseTemplate::new(status).set_body_string("in progress");
+        let error = fetch(early).await.0.unwrap_err();
+        assert_eq!((kinds(&error).as_str(), error.status().unwrap().as_u16()), ("status", status));
+    }
     for odd in ["", "/assets/a.png", "file:///etc/passwd", "data:image/png;base64,AA"] {
         let error = client("http://127.0.0.1:1").assets().download(odd).await.unwrap_err();
         assert_eq!(error.to_string(), "the URL of the asset is not an absolute http or https URL");

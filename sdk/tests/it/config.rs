@@ -23,6 +23,16 @@ fn a_base_url_that_cannot_be_used_is_refused() {
     assert_snapshot!(complaint("/api/v1"), @"the base URL cannot be used: it is not an absolute URL");
     assert_snapshot!(complaint("prompts.example/api/v1"), @"the base URL cannot be used: it is not an absolute URL");
     assert_snapshot!(complaint("localhost:8080/api/v1"), @"the base URL cannot be used: its scheme is neither http nor https");
+    // An empty host, which a parser of URLs finds in the path, and other things that it repairs.
+    for url in [
+        "http:///api/v1",
+        "https:prompts.example/api/v1",
+        r"http:\\prompts.example",
+        "http://prompts\n.example",
+        "'http://prompts.example'",
+    ] {
+        assert_eq!(complaint(url), "the base URL cannot be used: it is not an absolute URL");
+    }
     assert_snapshot!(complaint("ftp://prompts.example"), @"the base URL cannot be used: its scheme is neither http nor https");
     assert_snapshot!(complaint("https://a:b@prompts.example"), @"the base URL cannot be used: it contains a user name or a password");
     assert_snapshot!(complaint("https://prompts.example/?x=1"), @"the base URL cannot be used: it contains a query or a fragment");

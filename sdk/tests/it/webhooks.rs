@@ -136,7 +136,11 @@ fn an_unknown_event_is_kept_with_its_data() {
     let event = secret().unwrap_at(&headers, body, SENT).unwrap();
     assert_eq!(event.kind, "vault.shared");
     assert_eq!((event.generation, event.data["id"].as_i64()), (None, Some(3)));
-    let test = r#"{"type":"webhook.test","timestamp":"2026-03-01T11:00:00Z","data":{}}"#;
-    let headers = secret().sign(ID, SENT, test.as_bytes());
-    assert_eq!(secret().unwrap_at(headers, test, SENT).unwrap().kind, WebhookEventType::Test);
+    for time in ["2026-03-01T11:00:00Z", "2026-03-01 12:00:00.0000000000+01:00", "2026-03-01T11:00"]
+    {
+        let test = format!(r#"{{"type":"webhook.test","timestamp":"{time}","data":{{}}}}"#);
+        let headers = secret().sign(ID, SENT, test.as_bytes());
+        let test = secret().unwrap_at(headers, test, SENT).unwrap();
+        assert_eq!((test.kind, test.timestamp), (WebhookEventType::Test, event.timestamp));
+    }
 }

@@ -169,7 +169,8 @@ impl<'a> Fetch<'a> {
                 self.incoming = Some(incoming.without_body());
                 return Ok(());
             }
-            _ if !status.is_success() => {
+            // Another success, such as 202, has something else in its body.
+            _ if !matches!(status.as_u16(), 200 | 203) => {
                 let url = incoming.url.clone();
                 let reply = incoming.refusal().await;
                 let withheld = repeats_query(&reply.body, &url);

@@ -180,13 +180,9 @@ fn job(reply: Reply, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, 
     {
         (hint.earliest, hint.latest) = (Some(earliest), Some(latest));
     }
-    // The service has the job, whatever else it says.
-    let mut data = match reply.data()? {
-        Value::Object(data) => data,
-        _ => Map::new(),
-    };
+    let mut data = reply.job()?;
     let mut text = |name: &str| match data.remove(name) {
-        Some(Value::String(text)) => Some(text),
+        Some(Value::String(text)) => Some(text.trim().to_owned()),
         _ => None,
     };
     Ok(GenerationJob {

@@ -57,7 +57,8 @@ impl<Id: Into<JobId>> From<Id> for GenerationRef {
 /// A stream of the status of a job: the first one, each that differs from the one before, and
 /// last the final one. Returned by [`Generations::watch`](crate::resources::Generations::watch).
 ///
-/// The delay between polls grows, has jitter, and is at least `Retry-After`. A poll that fails
+/// The delay between polls grows, has jitter, and is at least `Retry-After`, up to the longest one that
+/// a call waits for. A poll that fails
 /// with a transient error ([`Error::is_retryable`]) or cannot be decoded does not end the stream,
 /// nor does 404 in the 10 seconds after the job was queued, nor the first two in a row after a
 /// status; another error and the timeout ([`Error::is_wait_timeout`]) do, and name the job and its
@@ -237,7 +238,9 @@ impl Watching {
             }
         };
         if !self.ended {
-            self.delay = self.delay(retry_after);
+            // A longer one than a call waits for may outlast the wait.
+            let longest = context.options.policy(&context.client.0).max_retry_after;
+            self.delay = self.delay(retry_after.map(|after| after.min(longest)));
         }
         change
     }

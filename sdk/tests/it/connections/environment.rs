@@ -1,7 +1,7 @@
 //! The certificate store and the proxies of the environment.
 
 use std::fmt::Display;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read as _, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -36,6 +36,77 @@ fn listing() -> (SocketAddr, Receiver<String>) {
 fn new(origin: impl Display) -> Result<Client, promptarium::Error> {
     let builder = Client::builder().base_url(format!("{origin}/api/v1")).api_key(KEY);
     builder.retry(RetryPolicy::never()).build()
+}
+
+/// Which of these hosts is asked for directly, with this `NO_PROXY`; none of them exists.
+#[tokio::test]
+async fn no_proxy_may_have_ports_ranges_and_wildcards_in_any_case() {
+    let name = "connections::environment::no_proxy_may_have_ports_ranges_and_wildcards_in_any_case";
+    let (proxy, _at_proxy) = listing();
+    let list = "a.example:81, *.b.example .c.example,D.EXAMPLE,10.0.0.0/8,10.9.9.9:82,e.example";
+    let variables = [("HTTP_PROXY", &*format!("http://{proxy}")), ("NO_PROXY", list)];
+    if passes_in_child(name, &variables) {
+        return;
+    }
+    let mut direct = Vec::new();
+    for host in [
+        "a.example:81",
+        "a.example:82",
+        "x.a.example:81",
+        "xa.example:81",
+        "x.b.example:8080",
+        "y.x.c.example",
+        "d.example",
+        "x.e.example:9",
+        "xe.example",
+        "10.2.3.4:1",
+        "11.2.3.4:1",
+    ] {
+        let client = new(format!("http://{host}")).unwrap();
+        let list = client.vaults().list().timeout(std::time::Duration::from_secs(1));
+        if list.await.is_err() {
+            direct.push(host);
+        }
+    }
+    let expected = ["a.example:81", "x.a.example:81", "x.b.example:8080", "y.x.c.example"];
+    assert_eq!(direct, [&expected[..], &["d.example", "x.e.example:9", "10.2.3.4:1"]].concat());
+}
+
+/// A SOCKS proxy that answers as the host that is asked for.
+fn socks() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut read = |length: usize| {
+            let mut bytes = vec![0; length];
+            stream.read_exact(&mut bytes).unwrap();
+            bytes
+        };
+        let methods = read(2)[1];
+        read(methods.into());
+        stream.write_all(&[5, 0]).unwrap();
+        let mut read = |length: usize| {
+            let mut bytes = vec![0; length];
+            stream.read_exact(&mut bytes).unwrap();
+            bytes
+        };
+        let length = read(5)[4];
+        assert_eq!(read(usize::from(length) + 2)[..], b"prompts.example\0\x50"[..]);
+        stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
+        let body = r#"{"data":[],"error":null}"#;
+        write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+        std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_socks_proxy_of_the_environment_is_used() {
+    let name = "connections::environment::a_socks_proxy_of_the_environment_is_used";
+    if !passes_in_child(name, &[("ALL_PROXY", &format!("socks5h://{}", socks()))]) {
+        assert!(new("http://prompts.example").unwrap().vaults().list().await.unwrap().is_empty());
+    }
 }
 
 #[cfg(all(target_os = "linux", feature = "rustls", not(feature = "native-tls")))]

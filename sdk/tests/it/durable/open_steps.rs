@@ -133,7 +133,7 @@ async fn counts(prompt: promptarium::Prompt, date: Option<&str>) -> Option<bool>
 async fn a_new_prompt_with_another_title_text_type_or_platform_leaves_it_open() {
     assert_eq!(counts(stored(7, "Dusk"), None).await, Some(true));
     type Change = fn(&mut promptarium::Prompt);
-    let changes: [(Change, Option<bool>); 8] = [
+    let changes: [(Change, Option<bool>); 9] = [
         (|it| it.title = "dusk".into(), None),
         (|it| it.text = "Still life.".into(), None),
         (|it| it.prompt_type = "image".into(), None),
@@ -141,7 +141,8 @@ async fn a_new_prompt_with_another_title_text_type_or_platform_leaves_it_open() 
         (|it| it.created_at = jiff_minutes(-4), Some(true)),
         (|it| it.created_at = jiff_minutes(-6), None),
         (|it| (it.created_at, it.platform) = (jiff_minutes(-6), Some("print".into())), None),
-        (|it| (it.created_at, it.title) = (jiff_minutes(-6), "dusk".into()), Some(false)),
+        (|it| (it.created_at, it.title) = (jiff_minutes(-6), "dusk".into()), None),
+        (|it| (it.created_at, it.title) = (jiff_minutes(-6), "Dawn".into()), Some(false)),
     ];
     for (index, (change, expected)) in changes.into_iter().enumerate() {
         let mut prompt = stored(7, "Dusk");

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use promptarium::durable::Journal;
+use promptarium::durable::{Journal, Resolved};
 use promptarium::testing::{Answer, fixture};
 use promptarium::{Error, Outcome, Prompt, Timestamp};
 use serde_json::json;
@@ -83,6 +83,10 @@ async fn the_same_prompt_with_a_time_that_does_not_fit_may_be_the_one_that_was_s
         let (first, sent) = lost(prompt, date.map(minutes)).await;
         assert!(is_ambiguous(&first) && sent == 1, "{created} {date:?}, {sent}: {first:?}");
     }
+    // Also where it changes the title, and the clock is wrong.
+    let mut prompt = shown("dusk\u{c9}!", "still life");
+    prompt.created_at = minutes(-10);
+    assert!(is_ambiguous(&lost(prompt, Some(minutes(0))).await.0));
     for (created, date) in [(0, None), (-4, None), (60, Some(60)), (-60, Some(-60))] {
         let mut prompt = shown("Dusk\u{e9}", "Still\nlife");
         prompt.created_at = minutes(created);
@@ -124,6 +128,46 @@ async fn the_output_of_a_generation_and_results_of_steps_are_no_candidates() {
     journal.run("dawn", place.create("Dawn")).await.unwrap();
     let error = beside(&place, &journal, dawn).await.unwrap_err();
     assert_eq!(error.outcome(), Outcome::NotDone, "{error}");
+}
+
+/// A prompt of somebody else from shortly before a step began, whose response is lost, as long after a
+/// step of the same journal that had ended before. Whether that leaves the step open.
+#[tokio::test(start_paused = true)]
+async fn what_was_there_before_the_result_of_a_finished_step_is_no_candidate() {
+    let seconds = |seconds| minutes(-1) + jiff::SignedDuration::from_secs(seconds);
+    // The title, and the seconds from the result of the finished step.
+    for (title, created, is_open) in [
+        ("Noon", -11, false),
+        ("Noon", -9, true),
+        ("Noon", 1, true),
+        // The service may change more of a prompt than its case.
+        ("DUSK!", -11, true),
+        ("Dusk", -11, true),
+    ] {
+        let place = Place::new();
+        let mut dawn = stored(3, "Dawn");
+        dawn.created_at = seconds(0);
+        place.script.post("/prompts").answer(Answer::data(&dawn));
+        let journal = place.open().await;
+        journal.run("dawn", place.create("Dawn")).await.unwrap();
+        let mut other = stored(7, title);
+        other.created_at = seconds(created);
+        place.script.post("/prompts").answer(Answer::disconnect());
+        place.script.get("/prompts").always(Answer::page(&fixture::page(vec![dawn, other])));
+        // Also in a later program, by the lines of the file.
+        let first = journal.run("lost", place.create("Dusk")).await;
+        drop(journal);
+        let text = place.text().lines().take(4).map(|line| format!("{line}\n")).collect::<String>();
+        std::fs::write(place.path(), text).unwrap();
+        let recovered = place.open().await.recover().await.unwrap();
+        let (open, found) = match title {
+            "Dusk" => (first.is_ok(), Resolved::Done),
+            _ if is_open => (is_ambiguous(&first), Resolved::Ambiguous),
+            _ => (first.is_err_and(|it| it.outcome() == Outcome::NotDone), Resolved::NotDone),
+        };
+        assert!(open, "{title} {created}");
+        assert_eq!(recovered, [("lost".to_owned(), found)], "{title} {created}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -68,3 +68,77 @@ async fn a_response_that_does_not_end_is_a_timeout() {
     assert_snapshot!(error, @"GET /prompts/{promptId}: timed out after 500ms (request_timeout) before the whole response was received (200 OK)");
     assert_eq!(kinds(&error), "timeout retryable");
 }
+
+/// What a server writes in answer to a `POST`, and the status, or kind and outcome of the error.
+#[tokio::test]
+async fn what_is_no_whole_response_says_whether_the_request_may_have_been_carried_out() {
+    use Then::{Disconnect, StayOpen};
+    for (answer, then, expected) in [
+        ("", Disconnect, "transport Unknown"),
+        ("", StayOpen, "timeout Unknown"),
+        ("HTTP/1.1 2", Disconnect, "transport Unknown"),
+        ("HTTP/1.1 201 Created\r\nx-a: b", Disconnect, "transport Unknown"),
+        ("SSH-2.0-OpenSSH_9.9\r\n", Disconnect, "transport Unknown"),
+        ("HTTP/1.1 99 Low\r\ncontent-length: 0\r\n\r\n", Disconnect, "transport Unknown"),
+        ("HTTP/1.1 201 Created\r\nx: \0\r\n\r\n", Disconnect, "transport Unknown"),
+        (
+            "HTTP/1.1 201 Created\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
+            Disconnect,
+            "transport Unknown",
+        ),
+        ("HTTP/1.1 100 Continue\r\n\r\n", Disconnect, "transport Unknown"),
+        (
+            "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+            StayOpen,
+            "status Unknown",
+        ),
+        ("HTTP/1.1 304 Not Modified\r\n\r\n", StayOpen, "status Unknown"),
+        ("HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n", StayOpen, "status Unknown"),
+        ("HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n", Disconnect, "status Unknown"),
+        ("HTTP/1.1 409 Conflict\r\ncontent-length: 900\r\n\r\n{", Disconnect, "conflict NotDone"),
+        ("HTTP/1.1 201 Created\r\ncontent-length: 900\r\n\r\n{", Disconnect, "transport Done"),
+        ("HTTP/1.1 201 Created\r\ncontent-length: 900\r\n\r\n{", StayOpen, "timeout Done"),
+        (
+            "HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n",
+            Disconnect,
+            "transport Done",
+        ),
+        (
+            "HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n",
+            StayOpen,
+            "timeout Done",
+        ),
+        (
+            "HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
+            Disconnect,
+            "transport Done",
+        ),
+        (
+            "HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n0\r\nx-t: 1\r\n\r\n",
+            StayOpen,
+            "201",
+        ),
+        (
+            "HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\n{}HTTP/1.1 500 Odd\r\n\r\n",
+            StayOpen,
+            "201",
+        ),
+        (
+            "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\nHTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n",
+            StayOpen,
+            "201",
+        ),
+        ("HTTP/1.0 201 Created\r\n\r\n{}", Disconnect, "201"),
+        ("HTTP/1.1 201\r\ncontent-length: 0\r\n\r\n", StayOpen, "201"),
+        ("HTTP/1.1 201 Created\ncontent-length: 0\n\n", StayOpen, "201"),
+    ] {
+        let origin = format!("http://{}", raw(answer, then).await);
+        let client = Client::builder().base_url(origin).api_key(KEY).retry(RetryPolicy::never());
+        let client = client.request_timeout(Duration::from_secs(2)).build().unwrap();
+        let shown = match client.post("/x").await {
+            Ok(response) => response.status().as_str().to_owned(),
+            Err(error) => format!("{} {:?}", error.kind().as_str(), error.outcome()),
+        };
+        assert_eq!(shown, expected, "{answer:?}");
+    }
+}

@@ -30,6 +30,7 @@ fn answers() -> Vec<(Answer, Outcome)> {
         (Answer::data(&fixture::prompt()).stall_at(9), Outcome::Done),
         (undecodable(), Outcome::Done),
         (Answer::raw(201, "", ""), Outcome::Done),
+        (Answer::raw(200, "", r#"{"data":null,"error":"no"}"#), Outcome::Unknown),
         (redirect(301), Outcome::Unknown),
         (redirect(303), Outcome::Unknown),
         (Answer::raw(302, "", ""), Outcome::Unknown),

@@ -57,6 +57,8 @@ fn lost_answers() -> Vec<(&'static str, Answer)> {
         ("202 with HTML", Answer::raw(202, "text/html", "<p>queued</p>")),
         ("202 without a body", Answer::raw(202, "", "")),
         ("200 with an error", Answer::raw(200, "application/json", r#"{"data":null,"error":"?"}"#)),
+        ("200 with null", Answer::data(&Value::Null)),
+        ("202 without success", Answer::data(&json!({ "success": false })).status(202)),
     ]
 }
 

@@ -6,7 +6,7 @@ use promptarium::testing::client;
 use super::*;
 
 /// Successes that prove nothing about a job.
-pub(crate) const NO_PROOF: [&str; 14] = [
+pub(crate) const NO_PROOF: [&str; 19] = [
     r#"{"data":null}"#,
     r#"{"data":{}}"#,
     r#"{"data":[]}"#,
@@ -21,6 +21,12 @@ pub(crate) const NO_PROOF: [&str; 14] = [
     r#"{"data":{"message":"job-1"}}"#,
     r#"{"exists":false}"#,
     r#"{"data":{"found":false}}"#,
+    // A list of jobs, or another job, for an id that it does not look at.
+    r#"{"data":[{"id":"job-2","status":"queued"}]}"#,
+    r#"{"data":{"jobs":[{"status":"completed"},{"status":"completed"}]}}"#,
+    r#"{"data":{"client_job_id":"job-2","status":"queued"}}"#,
+    r#"{"data":{"status":"queued","job":{"clientJobID":"job-2"}}}"#,
+    r#"{"data":{"status":"Does not exist","clientJobId":"job-1"}}"#,
 ];
 
 async fn lost(status: &'static str) -> Result<String, Outcome> {
@@ -29,7 +35,7 @@ async fn lost(status: &'static str) -> Result<String, Outcome> {
     script.get(path::GENERATION_STATUS).always(Answer::raw(200, "application/json", status));
     let create = client(&script).generations().create("local/plasma", "A harbour");
     let outcome = create.client_job_id("job-1").await;
-    outcome.map(|job| job.client_job_id.to_string()).map_err(|error| error.outcome())
+    outcome.map(|job| job.client_job_id.to_string().to_lowercase()).map_err(|error| error.outcome())
 }
 
 #[tokio::test(start_paused = true)]
@@ -48,6 +54,9 @@ async fn a_known_state_or_the_id_of_the_job_proves_that_the_service_has_it() {
         r#"{"data":{"clientJobId":"job-1"}}"#,
         r#"{"data":{"job":{"id":"job-1","state":"canceled"}}}"#,
         r#"{"data":"completed"}"#,
+        r#"{"data":{"status":"queued","clientJobId":" JOB-1"}}"#,
+        r#"{"data":[{"id":"job-2"},{"clientJobId":"job-1","status":"queued"}]}"#,
+        r#"{"data":{"status":"queued","outputs":[{"status":"failed"}]}}"#,
     ] {
         assert_eq!(lost(status).await, Ok("job-1".to_owned()), "{status}");
     }

@@ -61,6 +61,14 @@ async fn retry_after_makes_a_delay_longer() {
     let times = polls.times();
     assert!(times[1] >= 20 * SECOND && times[1] < 21 * SECOND, "{times:?}");
     assert!(times[2] - times[1] >= 20 * SECOND && times[3] - times[2] < 2 * SECOND, "{times:?}");
+    // A longer one than a call waits for would end the wait.
+    let long = [state_answer("queued"), busy(503), busy(429)];
+    let mut long: Vec<_> = long.map(|answer| answer.retry_after(86_400 * SECOND)).into();
+    long.push(state_answer("completed"));
+    let polls = Polls::new(long);
+    let mut watch = polls.client().generations().watch("job-1");
+    assert_eq!(states(&mut watch).await, ["queued", "completed"]);
+    assert!((180.0..181.0).contains(&polls.times()[3].as_secs_f64()), "{:?}", polls.times());
 }
 
 #[tokio::test(start_paused = true)]

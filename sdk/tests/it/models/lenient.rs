@@ -108,9 +108,16 @@ fn timestamps_are_decoded_leniently_and_encoded_in_utc() {
         "2026-03-01 12:00:00",
         "2026-03-01T12:00",
         "20260301T120000Z",
+        "2026-03-01 12:00:00+00",
+        "2026-03-01T13:30:00+0130",
+        "2026-03-01T12:00:00+00:00[UTC]",
     ] {
         assert_eq!(timestamp(text).expect(text).created_at, noon, "{text}");
     }
+    // A leap second is the one before.
+    let leap = timestamp("2016-12-31T23:59:60Z").unwrap().created_at;
+    assert_eq!(leap.to_string(), "2016-12-31T23:59:59Z");
+    assert_eq!(timestamp("0001-01-01T00:00:00").unwrap().created_at.as_second(), -62_135_596_800);
     let fine = timestamp("2026-03-01T13:00:00.123456789+01:00").unwrap();
     assert_eq!(to_value(&fine).unwrap()["createdAt"], "2026-03-01T12:00:00.123456789Z");
     for text in ["", "yesterday", "12:00:00Z", "2026-13-01T12:00:00Z", "1772366400"] {

@@ -44,6 +44,10 @@ async fn seconds_may_have_a_fraction() {
     is_waited_for(&[("retry-after", "2.25")], 2.25, 2.26).await;
     is_waited_for(&[("retry-after", " 3 ")], 3.0, 3.01).await;
     is_waited_for(&[("retry-after-ms", "1500.5"), ("retry-after", "9")], 1.5, 1.51).await;
+    for unreadable in ["", "soon", "1e3", "NaN"] {
+        let both = [("retry-after-ms", unreadable), ("retry-after", "2")];
+        is_waited_for(&both, 2.0, 2.01).await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,10 +2,10 @@
 
 use insta::assert_snapshot;
 use promptarium::{Client, ImageContentType, UploadProgress, UploadSource, UploadedImage};
-use serde_json::json;
+use serde_json::{Value, json};
 use wiremock::ResponseTemplate;
 
-use super::{Servers, all_of, png};
+use super::{Servers, all_of, giving_slots, png, storage};
 use crate::errors::kinds;
 use crate::stub::{KEY, answering, client, envelope, shown};
 
@@ -37,6 +37,21 @@ async fn an_image_is_uploaded_in_two_steps() {
     content-length: 20
     ");
     assert_eq!(servers.traffic().await, (1, 1));
+}
+
+#[tokio::test]
+async fn the_type_and_the_size_that_are_sent_are_those_of_the_image_whatever_the_slot_says() {
+    for echo in [json!(null), json!("IMAGE/PNG"), json!("image/x-png"), json!("a\nb")] {
+        let storage = storage(vec![]).await;
+        let change = move |slot: &mut Value| slot["contentType"] = echo.clone();
+        let service = giving_slots(storage.uri(), change).await;
+        client(service.uri()).uploads().image(png(20)).await.unwrap();
+        let put = &storage.received_requests().await.unwrap()[0];
+        assert_eq!(
+            (put.headers["content-type"].as_bytes(), put.body.len()),
+            (&b"image/png"[..], 20)
+        );
+    }
 }
 
 #[tokio::test]
