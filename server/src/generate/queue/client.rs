@@ -82,7 +82,7 @@ impl QueueProvider {
     }
 
     fn accepted(&self, body: &[u8], model: &str) -> Result<ProviderTicket, SubmitError> {
-        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let body = protocol::fields(body);
         let lengths = 1..=PROVIDER_REQUEST_ID_CHARS_MAX;
         let is_usable = |id: &&str| lengths.contains(&id.chars().count()) && !id.contains('\0');
         let id = body["request_id"].as_str().filter(is_usable).ok_or_else(|| {
@@ -109,15 +109,20 @@ impl QueueProvider {
         if urls.outputs.is_empty() {
             let status = self.call(Method::GET, &urls.status, Part::Status).await?;
             let Some((status, _)) = status else { return Ok(Progress::InProgress) };
-            if let Some(progress) = protocol::progress(&status)? {
+            if let Some(progress) = protocol::progress(&protocol::fields(&status))? {
                 return Ok(progress);
             }
             let result = self.call(Method::GET, &urls.response, Part::Result).await?;
             let Some((result, of_result)) = result else { return Ok(Progress::InProgress) };
             permit = of_result;
-            let files = protocol::output_files(&result, request.kind);
-            urls.outputs = files.inspect_err(|_| {
-                let fields = self.redact(&protocol::field_names(&result));
+            let result = protocol::fields(&result);
+            // A read that lags.
+            if let Ok(Some(progress)) = protocol::progress(&result) {
+                return Ok(progress);
+            }
+            let fields = protocol::field_names(&result);
+            urls.outputs = protocol::output_files(result, request.kind).inspect_err(|_| {
+                let fields = self.redact(&fields);
                 let request_id = &*ticket.request_id;
                 tracing::warn!(request_id, fields, "no output can be read from a result");
             })?;
@@ -185,7 +190,8 @@ impl QueueProvider {
             let client = if self.is_same_origin(&url) { &self.provider } else { &self.outputs };
             let response = client.open(OutboundRequest::new(Method::GET, url.clone())).await;
             let response = response.map_err(failure)?;
-            let target = response.headers().get(LOCATION).and_then(|target| target.to_str().ok());
+            let target = response.headers().get(LOCATION);
+            let target = target.and_then(|target| str::from_utf8(target.as_bytes()).ok());
             if let Some(target) = target.filter(|_| response.status().is_redirection()) {
                 url = url.join(target).map_err(no_address)?;
                 continue;

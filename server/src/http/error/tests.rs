@@ -31,7 +31,11 @@ fn every_failure() -> Vec<(u16, &'static str, ApiError)> {
             ApiError::TooMany { text: "600 requests in 60 seconds".into(), seconds: 9 },
         ),
         (415, "`Content-Type: image/png`", BodyReadError::OtherType("image/png").into()),
-        (415, "`Content-Encoding: gzip`", BodyReadError::Encoded("gzip".into()).into()),
+        (
+            415,
+            "`Content-Encoding: gzip`",
+            BodyReadError::Encoded("Content-Encoding", "gzip".into()).into(),
+        ),
         (413, "more than 7 bytes", BodyReadError::TooLarge(7).into()),
         (408, "within 30 seconds", BodyReadError::TooSlow(30).into()),
         (413, "more than the 7 bytes", BodyReadError::Longer(7).into()),
