@@ -22,6 +22,12 @@ impl Blobs {
     /// # Errors
     /// If they cannot, or the store does not answer.
     pub(crate) async fn verify(&self) -> Result<(), Cause> {
+        if self.root().is_none() {
+            // Uploads and outputs go through them.
+            tempfile::tempfile().map_err(|error| {
+                format!("temporary files cannot be made ({error}); set TMPDIR to a writable folder")
+            })?;
+        }
         if matches!(self.place, Place::Memory) {
             return Ok(());
         }
