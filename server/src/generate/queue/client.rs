@@ -109,20 +109,19 @@ impl QueueProvider {
         if urls.outputs.is_empty() {
             let status = self.call(Method::GET, &urls.status, Part::Status).await?;
             let Some((status, _)) = status else { return Ok(Progress::InProgress) };
-            if let Some(progress) = protocol::progress(&protocol::fields(&status))? {
+            if let Some(progress) = protocol::progress(&status)? {
                 return Ok(progress);
             }
             let result = self.call(Method::GET, &urls.response, Part::Result).await?;
-            let Some((result, of_result)) = result else { return Ok(Progress::InProgress) };
+            let Some((mut result, of_result)) = result else { return Ok(Progress::InProgress) };
             permit = of_result;
-            let result = protocol::fields(&result);
             // A read that lags.
             if let Ok(Some(progress)) = protocol::progress(&result) {
                 return Ok(progress);
             }
-            let fields = protocol::field_names(&result);
-            urls.outputs = protocol::output_files(result, request.kind).inspect_err(|_| {
-                let fields = self.redact(&fields);
+            let files = protocol::output_files(&mut result, request.kind);
+            urls.outputs = files.inspect_err(|_| {
+                let fields = self.redact(&protocol::field_names(&result));
                 let request_id = &*ticket.request_id;
                 tracing::warn!(request_id, fields, "no output can be read from a result");
             })?;
@@ -144,7 +143,7 @@ impl QueueProvider {
         method: Method,
         url: &Url,
         part: Part,
-    ) -> Result<Option<(Bytes, Option<Permit>)>, PollError> {
+    ) -> Result<Option<(Value, Option<Permit>)>, PollError> {
         // The ticket may be from before the operator changed the provider.
         if !self.is_same_origin(url) {
             return Err(PollError::transient("the request is at another provider"));
@@ -158,7 +157,7 @@ impl QueueProvider {
         let (response, permit) =
             fetched.await.map_err(|error| PollError::transient(error.to_string()))?;
         let is_complete = protocol::answer(part, &response, response.body())?;
-        Ok(is_complete.then(|| (response.into_body(), permit)))
+        Ok(is_complete.then(|| (protocol::fields(response.body()), permit)))
     }
 
     /// The output in a file of a result, whose memory the permit is for.

@@ -158,8 +158,7 @@ pub(super) fn progress(body: &Value) -> Result<Option<Progress>, PollError> {
         ("IN_QUEUE", _) => Ok(Some(Progress::Queued)),
         ("IN_PROGRESS", _) => Ok(Some(Progress::InProgress)),
         ("COMPLETED", None) => Ok(None),
-        // Only the first is part of the protocol, but the others are unambiguous.
-        (end, error) if end == "COMPLETED" || ENDS.contains(&end) => {
+        (end, error) if ENDS.contains(&end) => {
             let error = error.or_else(|| first_message(body, &["detail", "message"]));
             let default = match end.starts_with("CANCEL") {
                 true => "the provider cancelled it".to_owned(),
@@ -171,19 +170,19 @@ pub(super) fn progress(body: &Value) -> Result<Option<Progress>, PollError> {
     }
 }
 
-/// Statuses of a request that has failed.
-const ENDS: [&str; 7] =
-    ["FAILED", "ERROR", "CANCELED", "CANCELLED", "EXPIRED", "REJECTED", "TIMEOUT"];
+/// Statuses of a request that has failed. Only the first is part of the protocol, but the others are
+/// unambiguous.
+const ENDS: [&str; 8] =
+    ["COMPLETED", "FAILED", "ERROR", "CANCELED", "CANCELLED", "EXPIRED", "REJECTED", "TIMEOUT"];
 
 /// Fields of a result that say whether its outputs, or each of them, were replaced by the safety
 /// filter of the provider.
 const FILTERED: [&str; 2] = ["has_nsfw_concepts", "nsfw_content_detected"];
 
+type Files = Vec<OutputFile>;
+
 /// The output files in a result: at least one. They count more than a text beside them.
-pub(super) fn output_files(
-    mut body: Value,
-    kind: OutputKind,
-) -> Result<Vec<OutputFile>, PollError> {
+pub(super) fn output_files(body: &mut Value, kind: OutputKind) -> Result<Files, PollError> {
     if !body.is_object() {
         return Err(PollError::transient("the result is not readable"));
     }
@@ -193,7 +192,9 @@ pub(super) fn output_files(
     };
     let named = [many, one, "output"].map(|name| body[name].take());
     let listed = named.into_iter().flat_map(|value| match value {
+        // The place in a list is also that of its flag.
         Value::Array(all) => all,
+        Value::Null => Vec::new(),
         one => vec![one],
     });
     let is_filtered = |at| {
@@ -205,10 +206,10 @@ pub(super) fn output_files(
     let files = listed.enumerate().filter_map(|(at, file)| {
         Some(OutputFile { is_filtered: is_filtered(at), ..OutputFile::new(file)? })
     });
-    let files: Vec<_> = files.collect();
+    let files: Files = files.collect();
     if files.is_empty() {
         let no_file = || format!("the provider's result has no {one} that can be read");
-        let reason = first_message(&body, &["error", "detail"]).unwrap_or_else(no_file);
+        let reason = first_message(body, &["error", "detail"]).unwrap_or_else(no_file);
         return Err(PollError::Permanent(reason));
     }
     Ok(files)

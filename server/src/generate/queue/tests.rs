@@ -328,7 +328,7 @@ fn outputs_are_read_in_every_form_that_models_give_them() {
             names.iter().flat_map(|name| [(name, url.clone()), (name, json!({"url": url}))])
         {
             for result in [json!({*name: value}), json!({*name: [value]})] {
-                let files = output_files(result.clone(), kind).unwrap();
+                let files = output_files(&mut result.clone(), kind).unwrap();
                 let urls: Vec<_> = files.iter().map(|file| &*file.url).collect();
                 assert_eq!(urls, ["https://a.example/1"], "{result}");
             }

@@ -158,6 +158,7 @@ fn results() -> Vec<Row> {
         // What a safety checker has replaced is a black picture.
         (TYPES, reply(200, json!({"image": data, "has_nsfw_concepts": true})), filtered),
         (TYPES, reply(200, json!({"images": [data], "has_nsfw_concepts": [true]})), filtered),
+        (TYPES, reply(200, json!({"image": data, "has_nsfw_concepts": [true]})), filtered),
         (TYPES, reply(200, json!({"images": [data], "nsfw_content_detected": [true]})), filtered),
         (TYPES, reply(200, json!({"image": data, "has_nsfw_concepts": [false]})), "completed: 1"),
         (TYPES, reply(200, json!({"image": data, "has_nsfw_concepts": null})), "completed: 1"),
