@@ -23,10 +23,9 @@ impl Blobs {
     /// If they cannot, or the store does not answer.
     pub(crate) async fn verify(&self) -> Result<(), Cause> {
         if self.root().is_none() {
-            // Uploads and outputs go through them.
-            tempfile::tempfile().map_err(|error| {
-                format!("temporary files cannot be made ({error}); set TMPDIR to a writable folder")
-            })?;
+            // Uploads and outputs go through one.
+            let refused = |error| self.refused(&format!("no temporary file: {error}; set TMPDIR"));
+            TempFile::new(None).map_err(refused)?;
         }
         if matches!(self.place, Place::Memory) {
             return Ok(());

@@ -5,7 +5,8 @@ use std::io;
 use futures::stream::{self, Stream, StreamExt};
 
 /// SIGINT, SIGTERM, SIGQUIT and SIGHUP, which stop the server. From the call on they do not end the
-/// process, nor does SIGXFSZ: a write beyond `ulimit -f` fails as on a full disk. Of each signal the stream says whether as a second one it ends the program at once.
+/// process, nor does SIGXFSZ: a write beyond `ulimit -f` fails. Of each signal the stream says whether
+/// as a second one it ends the program at once.
 /// SIGHUP does not: a closed terminal sends it twice, and systemd may send it after SIGTERM.
 #[cfg(unix)]
 pub(super) fn signals() -> io::Result<impl Stream<Item = bool>> {

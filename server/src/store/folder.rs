@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Instant;
 
 pub(crate) use self::file::{DATABASE, Problem, copy_database};
-use self::file::{TEMPORARY, check_header, commit};
+use self::file::{PARTIAL, check_header, commit};
 use self::writer::{FolderJournal, Write};
 use super::memory::MemoryStore;
 use crate::clock::Clock;
@@ -26,7 +26,7 @@ use crate::limits::product::FOLDER_LOCK_WAIT;
 /// Locked by the server of the folder, and has its process id.
 const LOCK: &str = "lock";
 /// Names that may be in a folder before its first start.
-const ALLOWED: [&str; 4] = ["blobs", "lost+found", "promptarium.partial", LOCK];
+const ALLOWED: [&str; 4] = ["blobs", "lost+found", PARTIAL, LOCK];
 
 /// A folder that no other process uses.
 #[derive(Debug)]
@@ -126,10 +126,7 @@ fn create(path: &Path) -> io::Result<()> {
 /// Checks that a folder without a database has nothing else either.
 fn check_empty(path: &Path) -> Result<(), Problem> {
     let Ok(entries) = fs::read_dir(path) else { return Ok(()) };
-    let is_foreign = |name: &Path| {
-        !ALLOWED.iter().any(|allowed| name == Path::new(allowed))
-            && !name.to_string_lossy().starts_with(TEMPORARY)
-    };
+    let is_foreign = |name: &Path| !ALLOWED.iter().any(|allowed| name == Path::new(allowed));
     let names = entries.flatten().map(|entry| PathBuf::from(entry.file_name()));
     match names.into_iter().find(|name| is_foreign(name)) {
         Some(name) => Err(Problem::new(

@@ -113,11 +113,9 @@ impl Deliverer {
         }
         *request.body_mut() = Some(body.into());
         let late = Instant::now() + WEBHOOK_TIMEOUT;
-        let opened = timeout_at(late, self.outbound.open(request)).await.map_err(|_| {
-            let seconds = WEBHOOK_TIMEOUT.as_secs();
-            OutboundError::Failed(format!("no response within {seconds} s"))
-        })?;
-        let (head, mut pieces) = opened?.into_parts();
+        let text = format!("no response within {} s", WEBHOOK_TIMEOUT.as_secs());
+        let opened = timeout_at(late, self.outbound.open(request)).await;
+        let (head, mut pieces) = opened.map_err(|_| OutboundError::Failed(text))??.into_parts();
         let mut bytes = Vec::new();
         // The status decides. Reading the body lets the receiver finish.
         while let (true, Ok(Some(Ok(piece)))) =

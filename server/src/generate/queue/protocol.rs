@@ -190,8 +190,8 @@ pub(super) fn output_files(body: &mut Value, kind: OutputKind) -> Result<Files, 
         OutputKind::Image => ("images", "image"),
         OutputKind::Video => ("videos", "video"),
     };
-    let named = [many, one, "output"].map(|name| body[name].take());
-    let listed = named.into_iter().flat_map(|value| match value {
+    let named = [many, one, "output"].map(|name| body.get_mut(name).map(Value::take));
+    let listed = named.into_iter().flatten().flat_map(|value| match value {
         // The place in a list is also that of its flag.
         Value::Array(all) => all,
         Value::Null => Vec::new(),

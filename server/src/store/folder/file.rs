@@ -1,6 +1,6 @@
 //! The database file: its format, and what can be wrong with it.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,8 @@ const APPLICATION_ID: i32 = 0x5072_6d74;
 const VERSION: i32 = 1;
 /// The database in the folder.
 pub(crate) const DATABASE: &str = "promptarium.db";
-/// The beginning of its name while it is created.
-pub(super) const TEMPORARY: &str = ".promptarium";
+/// Its name while it is created or restored.
+pub(super) const PARTIAL: &str = "promptarium.partial";
 
 /// Why a folder cannot be used, in one line that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -107,22 +107,22 @@ pub(super) fn check_header(file: &Path) -> io::Result<Result<(), String>> {
 /// empty one is always a damaged one.
 pub(super) fn create(file: &Path) -> io::Result<()> {
     let folder = file.parent().unwrap_or(file);
-    let temporary = Builder::new().prefix(TEMPORARY).tempfile_in(folder)?;
-    let created = Connection::open(temporary.path()).and_then(|connection| {
-        connection.execute_batch(&format!(
-            "PRAGMA journal_mode = OFF;
-             CREATE TABLE record (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, \
-                                  value TEXT NOT NULL) STRICT;
-             PRAGMA application_id = {APPLICATION_ID};
-             PRAGMA user_version = {VERSION}",
-        ))
-    });
+    let _ = fs::remove_file(folder.join(PARTIAL));
+    let partial = Builder::new().prefix(PARTIAL).rand_bytes(0).tempfile_in(folder)?;
+    let sql = format!(
+        "PRAGMA journal_mode = OFF;
+         CREATE TABLE record (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, \
+                              value TEXT NOT NULL) STRICT;
+         PRAGMA application_id = {APPLICATION_ID};
+         PRAGMA user_version = {VERSION}",
+    );
+    let created = Connection::open(partial.path()).and_then(|new| new.execute_batch(&sql));
     created.map_err(|error| match is_full(&error) {
         true => io::ErrorKind::StorageFull.into(),
         false => io::Error::other(error),
     })?;
-    temporary.as_file().sync_all()?;
-    temporary.persist(file)?;
+    partial.as_file().sync_all()?;
+    partial.persist(file)?;
     #[cfg(unix)]
     File::open(folder)?.sync_all()?;
     Ok(())

@@ -89,7 +89,7 @@ fn an_empty_database_is_a_damaged_one_and_a_start_that_is_cut_off_leaves_none() 
     let error = refusal(|file| sql(file, "DROP TABLE record"));
     assert!(error.starts_with("folder: its database is damaged (no such table"), "{error}");
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join(".promptariumX"), "").unwrap();
+    fs::write(folder.path().join("promptarium.partial"), "").unwrap();
     system(folder.path()).unwrap();
 }
 
