@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream::{self, Stream, TryStreamExt};
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, TRANSFER_ENCODING};
+use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Incoming};
@@ -125,17 +125,14 @@ pub(crate) fn exact(
     }))
 }
 
-/// Bodies are taken as they are.
+/// Bodies are taken as they are. hyper removes the coding `chunked`, and no other.
 pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), BodyReadError> {
-    let text = |coding: &[u8]| String::from_utf8_lossy(coding).chars().take(40).collect();
-    // hyper removes the coding `chunked`, and no other.
-    for (name, header, plain) in [
-        ("Content-Encoding", CONTENT_ENCODING, "identity"),
-        ("Transfer-Encoding", TRANSFER_ENCODING, "chunked"),
-    ] {
-        let mut codings = headers.get_all(header).iter().map(HeaderValue::as_bytes);
-        let other = codings.find(|coding| !coding.eq_ignore_ascii_case(plain.as_bytes()));
-        other.map_or(Ok(()), |coding| Err(BodyReadError::Encoded(name, text(coding))))?;
+    let text = |coding: &HeaderValue| String::from_utf8_lossy(coding.as_bytes()).into_owned();
+    for (name, plain) in [("Content-Encoding", "identity"), ("Transfer-Encoding", "chunked")] {
+        let mut codings = headers.get_all(name).iter().map(text);
+        if let Some(other) = codings.find(|coding| !coding.eq_ignore_ascii_case(plain)) {
+            return Err(BodyReadError::Encoded(name, other.chars().take(40).collect()));
+        }
     }
     Ok(())
 }
