@@ -66,7 +66,7 @@ impl Folder {
                 Err(fs::TryLockError::Error(error)) => return Err(problem(error)),
                 // A command, or a server that is ending.
                 Err(_) if began.elapsed() < FOLDER_LOCK_WAIT => {
-                    thread::sleep(FOLDER_LOCK_WAIT / 50)
+                    thread::sleep(FOLDER_LOCK_WAIT / 50);
                 }
                 _ => {
                     let mut process = String::new();
