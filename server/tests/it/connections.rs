@@ -114,6 +114,19 @@ async fn a_client_that_ends_its_sending_with_its_request_is_answered() {
 }
 
 #[tokio::test]
+async fn a_coding_below_chunks_is_refused_by_its_name() {
+    let server = EmbeddedServer::start().await.unwrap();
+    for coding in ["gzip, chunked", "chunked, chunked"] {
+        let mut connection = Connection::to(&server).await;
+        let line = format!("transfer-encoding: {coding}\r\n");
+        connection.send(head(server.api_key(), "POST", "/prompts", &line)).await;
+        let response = connection.ask("0\r\n\r\n").await;
+        assert_eq!(response.status, 415, "{response:?}");
+        assert!(response.body.contains(&format!("`Transfer-Encoding: {coding}`")), "{response:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_chunked_body_is_counted_as_it_comes() {
     let server = EmbeddedServer::start().await.unwrap();
     let (before, after) = (r#"{"title":"t","prompt":"p","padding":""#, r#""}"#);
