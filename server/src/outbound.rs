@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures::stream::{BoxStream, StreamExt, TryStreamExt};
-use http::header::{DATE, RETRY_AFTER};
+use http::header::{ACCEPT_ENCODING, DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Response};
 use http_body_util::BodyExt;
 use jiff::fmt::rfc2822;
@@ -29,6 +29,7 @@ use crate::limits::product::{
 use crate::quota::{self, Permit, Quota};
 
 const USER_AGENT: &str = concat!("promptarium-server/", env!("CARGO_PKG_VERSION"));
+const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 
 /// An HTTP/1.1 client with TLS. Cheap to clone; clones share their connections.
 #[derive(Clone, Debug)]
@@ -64,6 +65,8 @@ impl Outbound {
             .referer(false)
             .http1_only()
             .user_agent(USER_AGENT)
+            // Without it any coding is acceptable (RFC 9110 12.5.3).
+            .default_headers([(ACCEPT_ENCODING, IDENTITY)].into_iter().collect())
             .connect_timeout(OUTBOUND_CONNECT_TIMEOUT)
             .pool_idle_timeout(OUTBOUND_IDLE_TIMEOUT)
             .pool_max_idle_per_host(idle_max)

@@ -22,6 +22,11 @@ impl Blobs {
     /// # Errors
     /// If they cannot, or the store does not answer.
     pub(crate) async fn verify(&self) -> Result<(), Cause> {
+        if self.root().is_none() {
+            // Uploads and outputs go through one.
+            let refused = |error| self.refused(&format!("no temporary file: {error}; set TMPDIR"));
+            TempFile::new(None).map_err(refused)?;
+        }
         if matches!(self.place, Place::Memory) {
             return Ok(());
         }

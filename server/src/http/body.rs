@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream::{self, Stream, TryStreamExt};
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Incoming};
@@ -22,8 +22,8 @@ pub enum BodyReadError {
     #[error("the request needs one header `Content-Type: {0}`")]
     OtherType(&'static str),
     /// The beginning of it.
-    #[error("the body has `Content-Encoding: {0}`; send it without")]
-    Encoded(String),
+    #[error("the body has `{0}: {1}`; send it without")]
+    Encoded(&'static str, String),
     #[error("the body has more than {0} bytes")]
     TooLarge(usize),
     #[error("the body has more than the {0} bytes that were declared")]
@@ -125,12 +125,16 @@ pub(crate) fn exact(
     }))
 }
 
-/// Bodies are taken as they are.
+/// Bodies are taken as they are. hyper removes the coding `chunked`, and no other.
 pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), BodyReadError> {
-    let mut codings = headers.get_all(CONTENT_ENCODING).iter().map(HeaderValue::as_bytes);
-    let text = |coding: &[u8]| String::from_utf8_lossy(coding).chars().take(40).collect();
-    let other = codings.find(|coding| !coding.eq_ignore_ascii_case(b"identity"));
-    other.map_or(Ok(()), |coding| Err(BodyReadError::Encoded(text(coding))))
+    let text = |coding: &HeaderValue| String::from_utf8_lossy(coding.as_bytes()).into_owned();
+    for (name, plain) in [("Content-Encoding", "identity"), ("Transfer-Encoding", "chunked")] {
+        let mut codings = headers.get_all(name).iter().map(text);
+        if let Some(other) = codings.find(|coding| !coding.eq_ignore_ascii_case(plain)) {
+            return Err(BodyReadError::Encoded(name, other.chars().take(40).collect()));
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn content_type(headers: &HeaderMap) -> Option<&[u8]> {

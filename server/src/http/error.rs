@@ -105,7 +105,7 @@ impl ApiError {
             }
             Self::Auth(_) | Self::Slot(_) => own_text(S::UNAUTHORIZED),
             Self::CrossSite(_) => own_text(S::FORBIDDEN),
-            Self::Body(B::OtherType(_) | B::Encoded(_)) => own_text(S::UNSUPPORTED_MEDIA_TYPE),
+            Self::Body(B::OtherType(_) | B::Encoded(..)) => own_text(S::UNSUPPORTED_MEDIA_TYPE),
             Self::Body(B::TooLarge(_) | B::Longer(_)) => own_text(S::PAYLOAD_TOO_LARGE),
             Self::Body(B::TooSlow(_)) => own_text(S::REQUEST_TIMEOUT),
             Self::Body(B::Broken(_)) => Problem::invalid(FieldErrors::of("body", "broke off")),

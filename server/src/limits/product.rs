@@ -100,3 +100,7 @@ pub(crate) const THUMBNAIL_MEMORY_MAX: u64 = 96 << 20;
 pub(crate) const THUMBNAIL_SOURCE_BYTES_MAX: u64 = 16 << 20;
 /// How long a request waits for its turn to make one.
 pub(crate) const THUMBNAIL_WAIT: Duration = Duration::from_secs(30);
+
+// The data folder.
+/// How long a start waits for a command, or an ending server, that uses its folder.
+pub(crate) const FOLDER_LOCK_WAIT: Duration = Duration::from_secs(2);

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use serde_json::json;
+use tempfile::NamedTempFile;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -18,23 +19,29 @@ use crate::config::Config;
 use crate::domain::{AccountData, AssetName, ImageRef};
 
 const DOCUMENT: &str = "account.json";
+pub(super) type ArchiveWriter = ZipWriter<NamedTempFile>;
 /// The beginning of every ZIP archive with a file in it.
 const MAGIC: &[u8] = b"PK\x03\x04";
 
-/// Creates an archive and fills it. After a failure there is none.
+/// Creates an archive that only this user may read, and fills it. It gets its name at the end.
 pub(super) async fn create<T>(
     file: &Path,
-    fill: impl AsyncFnOnce(&mut ZipWriter<File>) -> Result<T, Failure>,
+    fill: impl AsyncFnOnce(&mut ArchiveWriter) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let created = File::create_new(file).map_err(|error| unwritten(file, &error))?;
-    let filled = async {
-        let mut archive = ZipWriter::new(created);
-        let filled = fill(&mut archive).await?;
-        let finished = archive.finish().map_err(io::Error::from);
-        finished.and_then(|written| written.sync_all()).map_err(|error| unwritten(file, &error))?;
-        Ok(filled)
-    };
-    filled.await.inspect_err(|_| drop(std::fs::remove_file(file)))
+    let failed = |error| unwritten(file, &error);
+    if file.exists() {
+        return Err(failed(io::ErrorKind::AlreadyExists.into()));
+    }
+    let mut archive = ZipWriter::new(NamedTempFile::new_in(folder_of(file)).map_err(failed)?);
+    let filled = fill(&mut archive).await?;
+    let written = archive.finish().map_err(|error| failed(error.into()))?;
+    written.as_file().sync_all().map_err(failed)?;
+    written.persist_noclobber(file).map_err(|error| failed(error.error))?;
+    Ok(filled)
+}
+
+pub(super) fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
 pub(super) fn unwritten(file: &Path, error: &io::Error) -> Failure {
@@ -42,11 +49,7 @@ pub(super) fn unwritten(file: &Path, error: &io::Error) -> Failure {
 }
 
 /// Adds a file without compression: those in an archive have compressed formats.
-pub(super) fn add(
-    archive: &mut ZipWriter<File>,
-    name: &str,
-    mut file: impl Read,
-) -> io::Result<()> {
+pub(super) fn add(archive: &mut ArchiveWriter, name: &str, mut file: impl Read) -> io::Result<()> {
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     archive.start_file(name, stored.large_file(true))?;
     io::copy(&mut file, archive).map(drop)

@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use zip::{ZipArchive, ZipWriter};
+use zip::ZipArchive;
 
-use super::archive::{self, add, unwritten};
+use super::archive::{self, ArchiveWriter, add, folder_of, unwritten};
 use super::{Failure, Output, refused};
 use crate::config::Config;
 use crate::store::folder::{DATABASE, Folder, copy_database, has_data};
@@ -28,8 +28,7 @@ pub(super) async fn back_up(config: &Config, to: &Path) -> Result<Output, Failur
         return Err(refused(format!("there are no data in {}", folder.display())));
     }
     let files = archive::create(to, async |archive| {
-        let dir = to.parent().filter(|dir| *dir != Path::new("")).unwrap_or(Path::new("."));
-        let copied = tempfile::tempdir_in(dir).and_then(|temporary| {
+        let copied = tempfile::tempdir_in(folder_of(to)).and_then(|temporary| {
             let database = temporary.path().join(DATABASE);
             copy_database(&folder, &database).map_err(io::Error::other)?;
             add(archive, DATABASE, File::open(database)?)?;
@@ -43,7 +42,7 @@ pub(super) async fn back_up(config: &Config, to: &Path) -> Result<Output, Failur
 }
 
 /// Adds the files below a folder, without temporary ones. Returns how many.
-fn add_folder(archive: &mut ZipWriter<File>, root: &Path, folder: &Path) -> io::Result<usize> {
+fn add_folder(archive: &mut ArchiveWriter, root: &Path, folder: &Path) -> io::Result<usize> {
     let entries = match fs::read_dir(root.join(folder)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         entries => entries?,

@@ -5,7 +5,8 @@ use std::io;
 use futures::stream::{self, Stream, StreamExt};
 
 /// SIGINT, SIGTERM, SIGQUIT and SIGHUP, which stop the server. From the call on they do not end the
-/// process. Of each signal the stream says whether as a second one it ends the program at once.
+/// process, nor does SIGXFSZ: a write beyond `ulimit -f` fails. Of each signal the stream says whether
+/// as a second one it ends the program at once.
 /// SIGHUP does not: a closed terminal sends it twice, and systemd may send it after SIGTERM.
 #[cfg(unix)]
 pub(super) fn signals() -> io::Result<impl Stream<Item = bool>> {
@@ -14,6 +15,8 @@ pub(super) fn signals() -> io::Result<impl Stream<Item = bool>> {
         let mut signal = signal(kind)?;
         io::Result::Ok(stream::poll_fn(move |context| signal.poll_recv(context)))
     };
+    // The process keeps the handler.
+    drop(signal(SignalKind::from_raw(25))?);
     let hangup = SignalKind::hangup();
     let stop = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::quit(), hangup];
     let stop = stop.map(|kind| Ok(stream(kind)?.map(move |()| kind != hangup)));

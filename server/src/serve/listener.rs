@@ -140,7 +140,8 @@ fn protocol() -> auto::Builder<TokioExecutor> {
     const WINDOW_BYTES: u32 = 128 * 1024;
     let mut builder = auto::Builder::new(TokioExecutor::new());
     // `serve_connection` has timeouts for heads and idle connections of its own.
-    builder.http1().header_read_timeout(None).max_buf_size(limits::HEAD_BYTES_MAX);
+    // A client that ends its sending with its request is answered.
+    builder.http1().header_read_timeout(None).half_close(true).max_buf_size(limits::HEAD_BYTES_MAX);
     builder
         .http2()
         .max_concurrent_streams(STREAMS_MAX)

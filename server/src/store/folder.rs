@@ -13,24 +13,28 @@ mod writer;
 use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Instant;
 
 pub(crate) use self::file::{DATABASE, Problem, copy_database};
-use self::file::{check_header, commit};
+use self::file::{PARTIAL, check_header, commit};
 use self::writer::{FolderJournal, Write};
 use super::memory::MemoryStore;
 use crate::clock::Clock;
+use crate::limits::product::FOLDER_LOCK_WAIT;
 
 /// Locked by the server of the folder, and has its process id.
 const LOCK: &str = "lock";
 /// Names that may be in a folder before its first start.
-const ALLOWED: [&str; 4] = ["blobs", "lost+found", "promptarium.partial", LOCK];
+const ALLOWED: [&str; 4] = ["blobs", "lost+found", PARTIAL, LOCK];
 
 /// A folder that no other process uses.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Unlocked when it is dropped.
-    _lock: File,
+    /// The folder itself, whose lock stays if the lock file is removed, and that file. They are
+    /// unlocked when they are dropped.
+    _locks: [Option<File>; 2],
 }
 
 impl Folder {
@@ -52,24 +56,31 @@ impl Folder {
         let lock =
             options.create(true).truncate(false).read(true).write(true).open(path.join(LOCK));
         let mut lock = lock.map_err(problem)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(fs::TryLockError::WouldBlock) => {
-                let mut process = String::new();
-                let _ = lock.read_to_string(&mut process);
-                return Err(Problem::new(
-                    &path,
-                    format!(
-                        "another server uses this folder (process {}); stop that one, or name another \
-                     folder",
-                        process.trim()
-                    ),
-                ));
+        // Not every system locks folders.
+        let folder = File::open(&path).ok();
+        let is_used = |of: &File| matches!(of.try_lock(), Err(fs::TryLockError::WouldBlock));
+        let began = Instant::now();
+        loop {
+            match lock.try_lock() {
+                Ok(()) if !folder.as_ref().is_some_and(is_used) => break,
+                Err(fs::TryLockError::Error(error)) => return Err(problem(error)),
+                // A command, or a server that is ending.
+                Err(_) if began.elapsed() < FOLDER_LOCK_WAIT => {
+                    thread::sleep(FOLDER_LOCK_WAIT / 50);
+                }
+                _ => {
+                    let mut process = String::new();
+                    let _ = lock.read_to_string(&mut process);
+                    let (process, advice) =
+                        (process.trim(), "stop that one, or name another folder");
+                    let why =
+                        format!("another server uses this folder (process {process}); {advice}");
+                    return Err(Problem::new(&path, why));
+                }
             }
-            Err(fs::TryLockError::Error(error)) => return Err(problem(error)),
         }
         lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id())).map_err(problem)?;
-        Ok(Self { path, _lock: lock })
+        Ok(Self { path, _locks: [folder, Some(lock)] })
     }
 
     /// Loads the data of the folder.
@@ -79,13 +90,21 @@ impl Folder {
     pub(crate) fn open(self, clock: Clock) -> Result<MemoryStore, Problem> {
         let path = self.path.clone();
         let problem = |error: rusqlite::Error| Problem::sqlite(&path, &error);
-        let mut connection = file::open(&path.join(DATABASE)).map_err(problem)?;
+        let database = path.join(DATABASE);
+        if !database.exists() {
+            file::create(&database).map_err(|error| Problem::io(&path, &error))?;
+        }
+        let mut connection = file::open(&database).map_err(problem)?;
         let store = MemoryStore::new(clock);
         #[cfg(feature = "webhooks")]
         store.add_webhooks();
         let loaded = file::load(&connection, &store).map_err(problem)?;
         loaded.map_err(|why| Problem::damaged(&path, &why))?;
-        let write: Write = Box::new(move |batches| commit(&mut connection, batches));
+        let write: Write = Box::new(move |batches| match database.exists() {
+            true => commit(&mut connection, batches),
+            // SQLite would go on to write to a file that is deleted, moved or unmounted.
+            false => Err(rusqlite::Error::InvalidPath(database.clone())),
+        });
         let store = store.with_journal(|undo| FolderJournal::start(self, write, undo));
         store.map_err(|error| Problem::io(&path, &error))
     }

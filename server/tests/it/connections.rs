@@ -8,6 +8,7 @@ use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use promptarium_server::EmbeddedServer;
 use promptarium_server::test_support::{BODY_BYTES_MAX, BODY_SECONDS_MAX, ScratchDatabase};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::support::client::{Connection, head, request};
@@ -93,6 +94,35 @@ async fn the_refusal_of_a_head_reaches_a_client_that_sends_on() {
         connection.send(format!("{half}\r\n\r\n")).await;
         let response = connection.response().await;
         assert_eq!(response.map(|response| response.status), Some(431), "connection {number}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_ends_its_sending_with_its_request_is_answered() {
+    let server = EmbeddedServer::start().await.unwrap();
+    let path = server.base_url().trim_start_matches("http://").to_owned();
+    let (address, _) = path.split_once('/').unwrap();
+    for asked in ["/prompts", "/vaults"] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let asking = head(server.api_key(), "GET", asked, "");
+        stream.write_all(asking.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{asked}: {answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_coding_below_chunks_is_refused_by_its_name() {
+    let server = EmbeddedServer::start().await.unwrap();
+    for coding in ["gzip, chunked", "chunked, chunked"] {
+        let mut connection = Connection::to(&server).await;
+        let line = format!("transfer-encoding: {coding}\r\n");
+        connection.send(head(server.api_key(), "POST", "/prompts", &line)).await;
+        let response = connection.ask("0\r\n\r\n").await;
+        assert_eq!(response.status, 415, "{response:?}");
+        assert!(response.body.contains(&format!("`Transfer-Encoding: {coding}`")), "{response:?}");
     }
 }
 

@@ -32,6 +32,8 @@ pub(crate) enum Answer {
     Never,
     /// 200, and a body without an end.
     Endless,
+    /// 200, and a body that stops in the middle.
+    Stalled,
     /// The connection ends without a response.
     Reset,
 }
@@ -152,6 +154,12 @@ impl Receiver {
                 let piece =
                     || Ok::<_, std::io::Error>(Frame::data(Bytes::from(vec![b'x'; 16_384])));
                 let pieces = futures::stream::repeat_with(piece);
+                text(200).body(BodyExt::boxed(StreamBody::new(pieces))).unwrap()
+            }
+            Answer::Stalled => {
+                let piece = Ok::<_, std::io::Error>(Frame::data(Bytes::from_static(b"ok")));
+                let pieces = futures::stream::iter([piece]);
+                let pieces = futures::StreamExt::chain(pieces, futures::stream::pending());
                 text(200).body(BodyExt::boxed(StreamBody::new(pieces))).unwrap()
             }
             Answer::Reset => return Err(std::io::Error::other("reset")),

@@ -2,7 +2,7 @@
 //! attempt is.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::StreamExt;
 use http::header::CONTENT_TYPE;
@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use jiff::Timestamp;
 use promptarium::WebhookSecret;
 use serde_json::{Value, json};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -70,13 +70,12 @@ impl Deliverer {
         body: &Value,
     ) -> (Attempt, Option<Duration>) {
         let began = Instant::now();
-        let exchange = timeout(WEBHOOK_TIMEOUT, self.exchange(webhook, id, body)).await;
+        let exchange = self.exchange(webhook, id, body).await;
         let mut attempt = Attempt::default();
         let mut wait = None;
         let error = match exchange {
-            Err(_) => Some(format!("no response within {} s", WEBHOOK_TIMEOUT.as_secs())),
-            Ok(Err(error)) => Some(error.to_string()),
-            Ok(Ok((status, headers, bytes))) => {
+            Err(error) => Some(error.to_string()),
+            Ok((status, headers, bytes)) => {
                 let kept = &bytes[..bytes.len().min(WEBHOOK_RESPONSE_BYTES_KEPT)];
                 let text = String::from_utf8_lossy(kept).replace('\0', "\u{fffd}");
                 attempt.status_code = Some(status.as_u16());
@@ -113,11 +112,14 @@ impl Deliverer {
             headers.insert(name, value.parse().map_err(|_| invalid("the signature is not valid"))?);
         }
         *request.body_mut() = Some(body.into());
-        let (head, mut pieces) = self.outbound.open(request).await?.into_parts();
+        let late = Instant::now() + WEBHOOK_TIMEOUT;
+        let text = format!("no response within {} s", WEBHOOK_TIMEOUT.as_secs());
+        let opened = timeout_at(late, self.outbound.open(request)).await;
+        let (head, mut pieces) = opened.map_err(|_| OutboundError::Failed(text))??.into_parts();
         let mut bytes = Vec::new();
         // The status decides. Reading the body lets the receiver finish.
-        while let (true, Some(Ok(piece))) =
-            (bytes.len() < WEBHOOK_RESPONSE_BYTES_MAX, pieces.next().await)
+        while let (true, Ok(Some(Ok(piece)))) =
+            (bytes.len() < WEBHOOK_RESPONSE_BYTES_MAX, timeout_at(late, pieces.next()).await)
         {
             bytes.extend_from_slice(&piece);
         }

@@ -82,7 +82,7 @@ impl QueueProvider {
     }
 
     fn accepted(&self, body: &[u8], model: &str) -> Result<ProviderTicket, SubmitError> {
-        let body: Value = serde_json::from_slice(body).unwrap_or_default();
+        let body = protocol::fields(body);
         let lengths = 1..=PROVIDER_REQUEST_ID_CHARS_MAX;
         let is_usable = |id: &&str| lengths.contains(&id.chars().count()) && !id.contains('\0');
         let id = body["request_id"].as_str().filter(is_usable).ok_or_else(|| {
@@ -113,9 +113,13 @@ impl QueueProvider {
                 return Ok(progress);
             }
             let result = self.call(Method::GET, &urls.response, Part::Result).await?;
-            let Some((result, of_result)) = result else { return Ok(Progress::InProgress) };
+            let Some((mut result, of_result)) = result else { return Ok(Progress::InProgress) };
             permit = of_result;
-            let files = protocol::output_files(&result, request.kind);
+            // A read that lags.
+            if let Ok(Some(progress)) = protocol::progress(&result) {
+                return Ok(progress);
+            }
+            let files = protocol::output_files(&mut result, request.kind);
             urls.outputs = files.inspect_err(|_| {
                 let fields = self.redact(&protocol::field_names(&result));
                 let request_id = &*ticket.request_id;
@@ -139,7 +143,7 @@ impl QueueProvider {
         method: Method,
         url: &Url,
         part: Part,
-    ) -> Result<Option<(Bytes, Option<Permit>)>, PollError> {
+    ) -> Result<Option<(Value, Option<Permit>)>, PollError> {
         // The ticket may be from before the operator changed the provider.
         if !self.is_same_origin(url) {
             return Err(PollError::transient("the request is at another provider"));
@@ -153,7 +157,7 @@ impl QueueProvider {
         let (response, permit) =
             fetched.await.map_err(|error| PollError::transient(error.to_string()))?;
         let is_complete = protocol::answer(part, &response, response.body())?;
-        Ok(is_complete.then(|| (response.into_body(), permit)))
+        Ok(is_complete.then(|| (protocol::fields(response.body()), permit)))
     }
 
     /// The output in a file of a result, whose memory the permit is for.
@@ -185,7 +189,8 @@ impl QueueProvider {
             let client = if self.is_same_origin(&url) { &self.provider } else { &self.outputs };
             let response = client.open(OutboundRequest::new(Method::GET, url.clone())).await;
             let response = response.map_err(failure)?;
-            let target = response.headers().get(LOCATION).and_then(|target| target.to_str().ok());
+            let target = response.headers().get(LOCATION);
+            let target = target.and_then(|target| str::from_utf8(target.as_bytes()).ok());
             if let Some(target) = target.filter(|_| response.status().is_redirection()) {
                 url = url.join(target).map_err(no_address)?;
                 continue;

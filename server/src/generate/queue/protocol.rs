@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use http::Response;
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use url::Url;
 
 use crate::domain::{GenerationRequest, OutputKind, ProviderTicket};
@@ -136,11 +136,13 @@ pub(super) fn answer<T>(part: Part, of: &Response<T>, body: &[u8]) -> Result<boo
     };
     let retry_after = retry_after(of.headers());
     Err(match (part, status) {
-        (Result, 400) if reason.contains("in progress") => return Ok(false),
+        (Result, 400) if reason.to_ascii_lowercase().contains("in progress") => return Ok(false),
         (Submission, 408) => Doubtful(reason),
+        // It asks for another request, so this one was not accepted.
+        (Submission, 301 | 307 | 308) => Permanent(reason),
         (Submission, 503) | (_, 408 | 425 | 429) => Transient { cause: reason, retry_after },
-        // The address of an output has expired, or it is deleted.
-        (Output, 400..500) | (Status | Result, 404 | 409) => Doubtful(reason),
+        // The address of an output has expired, leads nowhere, or it is deleted.
+        (Output, 300..500) | (Status | Result, 404 | 409) => Doubtful(reason),
         (_, 401..=403) => NotAuthorized(reason),
         (_, 400..500) => Permanent(reason),
         (Submission, _) => Doubtful(reason),
@@ -150,28 +152,37 @@ pub(super) fn answer<T>(part: Part, of: &Response<T>, body: &[u8]) -> Result<boo
 }
 
 /// The progress of a request; `None` if it is completed and has a result.
-pub(super) fn progress(body: &[u8]) -> Result<Option<Progress>, PollError> {
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    match (body["status"].as_str(), message(&body["error"])) {
-        (Some("IN_QUEUE"), _) => Ok(Some(Progress::Queued)),
-        (Some("IN_PROGRESS"), _) => Ok(Some(Progress::InProgress)),
-        (Some("COMPLETED"), None) => Ok(None),
-        // Only the first is part of the protocol, but the others are unambiguous.
-        (Some(end @ ("COMPLETED" | "FAILED" | "ERROR" | "CANCELED" | "CANCELLED")), error) => {
-            let default = if end.starts_with('C') { "the provider cancelled it" } else { "" };
-            Err(PollError::Permanent(error.unwrap_or_else(|| default.to_owned())))
+pub(super) fn progress(body: &Value) -> Result<Option<Progress>, PollError> {
+    let status = body["status"].as_str().unwrap_or_default().to_ascii_uppercase();
+    match (&*status, message(&body["error"])) {
+        ("IN_QUEUE", _) => Ok(Some(Progress::Queued)),
+        ("IN_PROGRESS", _) => Ok(Some(Progress::InProgress)),
+        ("COMPLETED", None) => Ok(None),
+        (end, error) if ENDS.contains(&end) => {
+            let error = error.or_else(|| first_message(body, &["detail", "message"]));
+            let default = match end.starts_with("CANCEL") {
+                true => "the provider cancelled it".to_owned(),
+                false => format!("its status at the provider is {end}"),
+            };
+            Err(PollError::Permanent(error.unwrap_or(default)))
         }
         _ => Err(PollError::transient("the status is not readable")),
     }
 }
 
+/// Statuses of a request that has failed. Only the first is part of the protocol, but the others are
+/// unambiguous.
+const ENDS: [&str; 8] =
+    ["COMPLETED", "FAILED", "ERROR", "CANCELED", "CANCELLED", "EXPIRED", "REJECTED", "TIMEOUT"];
+
 /// Fields of a result that say whether its outputs, or each of them, were replaced by the safety
 /// filter of the provider.
 const FILTERED: [&str; 2] = ["has_nsfw_concepts", "nsfw_content_detected"];
 
+type Files = Vec<OutputFile>;
+
 /// The output files in a result: at least one. They count more than a text beside them.
-pub(super) fn output_files(body: &[u8], kind: OutputKind) -> Result<Vec<OutputFile>, PollError> {
-    let mut body: Value = serde_json::from_slice(body).unwrap_or_default();
+pub(super) fn output_files(body: &mut Value, kind: OutputKind) -> Result<Files, PollError> {
     if !body.is_object() {
         return Err(PollError::transient("the result is not readable"));
     }
@@ -179,9 +190,11 @@ pub(super) fn output_files(body: &[u8], kind: OutputKind) -> Result<Vec<OutputFi
         OutputKind::Image => ("images", "image"),
         OutputKind::Video => ("videos", "video"),
     };
-    let named = [many, one, "output"].map(|name| body[name].take());
-    let listed = named.into_iter().flat_map(|value| match value {
+    let named = [many, one, "output"].map(|name| body.get_mut(name).map(Value::take));
+    let listed = named.into_iter().flatten().flat_map(|value| match value {
+        // The place in a list is also that of its flag.
         Value::Array(all) => all,
+        Value::Null => Vec::new(),
         one => vec![one],
     });
     let is_filtered = |at| {
@@ -193,34 +206,44 @@ pub(super) fn output_files(body: &[u8], kind: OutputKind) -> Result<Vec<OutputFi
     let files = listed.enumerate().filter_map(|(at, file)| {
         Some(OutputFile { is_filtered: is_filtered(at), ..OutputFile::new(file)? })
     });
-    let files: Vec<_> = files.collect();
+    let files: Files = files.collect();
     if files.is_empty() {
         let no_file = || format!("the provider's result has no {one} that can be read");
-        let reason = first_message(&body, &["error", "detail"]).unwrap_or_else(no_file);
+        let reason = first_message(body, &["error", "detail"]).unwrap_or_else(no_file);
         return Err(PollError::Permanent(reason));
     }
     Ok(files)
 }
 
 /// The names of the fields of a result, by which an operator finds an output that is not read here.
-pub(super) fn field_names(body: &[u8]) -> String {
-    let fields: BTreeMap<String, IgnoredAny> = serde_json::from_slice(body).unwrap_or_default();
-    let names = fields.into_keys().collect::<Vec<_>>().join(", ");
+pub(super) fn field_names(body: &Value) -> String {
+    let names = body.as_object().into_iter().flat_map(Map::keys);
+    let names = names.map(String::as_str).collect::<Vec<_>>().join(", ");
     names.chars().take(PROVIDER_REASON_CHARS_MAX).collect()
+}
+
+/// The fields of a body, null if it is not an object of JSON. Each is read on its own: logs of any
+/// depth, or a text that is cut within a character, do not cost the outputs beside them.
+pub(super) fn fields(body: &[u8]) -> Value {
+    let text = String::from_utf8_lossy(body);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(text) else {
+        return Value::Null;
+    };
+    let value = |raw: &RawValue| serde_json::from_str(raw.get()).unwrap_or_default();
+    Value::Object(fields.into_iter().map(|(name, raw)| (name, value(raw))).collect())
 }
 
 /// Whether a failed response is the model's own, and not one of a proxy on the way to it.
 fn is_of_model<T>(response: &Response<T>, body: &[u8]) -> bool {
     let marks = ["x-fal-request-id", "x-fal-error-type"];
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
     marks.iter().any(|name| response.headers().contains_key(*name))
-        || body["error_type"].is_string()
+        || fields(body)["error_type"].is_string()
 }
 
 /// Why a response is no success: its status, and the provider's message if there is one.
 fn reason(status: u16, body: &[u8]) -> String {
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    match first_message(&body, &["detail", "error", "message"]) {
+    match first_message(&fields(body), &["detail", "error", "message"]) {
         Some(message) => format!("{message} (status {status})"),
         None => format!("the provider answered with status {status}"),
     }
@@ -238,6 +261,7 @@ fn message(value: &Value) -> Option<String> {
         Value::Object(_) => first_message(value, &["msg", "message", "detail", "error", "type"])?,
         _ => return None,
     };
-    let bounded: String = text.chars().take(PROVIDER_REASON_CHARS_MAX).collect();
+    let visible = |c: char| if c.is_control() { ' ' } else { c };
+    let bounded: String = text.chars().map(visible).take(PROVIDER_REASON_CHARS_MAX).collect();
     (!bounded.is_empty()).then_some(bounded)
 }

@@ -11,6 +11,7 @@ const WRITE: RequestTarget = RequestTarget { not_found: "there is no such prompt
 
 /// Failures with their status and the field or the words that their text names.
 fn every_failure() -> Vec<(u16, &'static str, ApiError)> {
+    let encoded = BodyReadError::Encoded("Content-Encoding", "gzip".into());
     let storage_full = std::io::Error::from(std::io::ErrorKind::StorageFull);
     let prompts = vec![PromptId::new(7), PromptId::new(9)];
     let submit = |error| SubmissionError::from(error).into();
@@ -31,7 +32,7 @@ fn every_failure() -> Vec<(u16, &'static str, ApiError)> {
             ApiError::TooMany { text: "600 requests in 60 seconds".into(), seconds: 9 },
         ),
         (415, "`Content-Type: image/png`", BodyReadError::OtherType("image/png").into()),
-        (415, "`Content-Encoding: gzip`", BodyReadError::Encoded("gzip".into()).into()),
+        (415, "`Content-Encoding: gzip`", encoded.into()),
         (413, "more than 7 bytes", BodyReadError::TooLarge(7).into()),
         (408, "within 30 seconds", BodyReadError::TooSlow(30).into()),
         (413, "more than the 7 bytes", BodyReadError::Longer(7).into()),

@@ -1,11 +1,12 @@
 //! The database file: its format, and what can be wrong with it.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use rusqlite::ffi::{SQLITE_FULL, SQLITE_IOERR_SHMSIZE};
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use tempfile::Builder;
 
 use crate::store::memory::{Batch, Change, MemoryStore};
 
@@ -15,6 +16,8 @@ const APPLICATION_ID: i32 = 0x5072_6d74;
 const VERSION: i32 = 1;
 /// The database in the folder.
 pub(crate) const DATABASE: &str = "promptarium.db";
+/// Its name while it is created or restored.
+pub(super) const PARTIAL: &str = "promptarium.partial";
 
 /// Why a folder cannot be used, in one line that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +57,8 @@ impl Problem {
     pub(super) fn sqlite(folder: &Path, error: &rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             _ if is_full(error) => Self::new(folder, FULL),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            // A table is not there.
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown) => {
                 Self::damaged(folder, &error.to_string())
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::new(
@@ -81,10 +85,6 @@ const FULL: &str = "no space is left on its disk; make room there and start agai
 pub(super) fn check_header(file: &Path) -> io::Result<Result<(), String>> {
     let mut header = Vec::new();
     File::open(file)?.take(100).read_to_end(&mut header)?;
-    // The first start was cut off.
-    if header.is_empty() {
-        return Ok(Ok(()));
-    }
     let field = |at: usize| {
         let bytes = header.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
         bytes.map(i32::from_be_bytes)
@@ -103,21 +103,33 @@ pub(super) fn check_header(file: &Path) -> io::Result<Result<(), String>> {
     })
 }
 
+/// Creates a database that only this user may read. A start that is cut off leaves none, so that an
+/// empty one is always a damaged one.
+pub(super) fn create(file: &Path) -> io::Result<()> {
+    let folder = file.parent().unwrap_or(file);
+    let _ = fs::remove_file(folder.join(PARTIAL));
+    let partial = Builder::new().prefix(PARTIAL).rand_bytes(0).tempfile_in(folder)?;
+    let sql = format!(
+        "PRAGMA journal_mode = OFF;
+         CREATE TABLE record (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, \
+                              value TEXT NOT NULL) STRICT;
+         PRAGMA application_id = {APPLICATION_ID};
+         PRAGMA user_version = {VERSION}",
+    );
+    let created = Connection::open(partial.path()).and_then(|new| new.execute_batch(&sql));
+    created.map_err(|error| match is_full(&error) {
+        true => io::ErrorKind::StorageFull.into(),
+        false => io::Error::other(error),
+    })?;
+    partial.as_file().sync_all()?;
+    partial.persist(file)?;
+    #[cfg(unix)]
+    File::open(folder)?.sync_all()?;
+    Ok(())
+}
+
 pub(super) fn open(file: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let connection = Connection::open_with_flags(file, flags)?;
-    let application: i32 =
-        connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-    if APPLICATION_ID != application {
-        connection.execute_batch(&format!(
-            "BEGIN IMMEDIATE;
-             CREATE TABLE record (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, \
-                                  value TEXT NOT NULL) STRICT;
-             PRAGMA application_id = {APPLICATION_ID};
-             PRAGMA user_version = {VERSION};
-             COMMIT",
-        ))?;
-    }
+    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     // The last one shortens the log after an import.
     connection.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 8000000",

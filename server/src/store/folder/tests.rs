@@ -78,6 +78,22 @@ fn the_database_of_another_program_is_not_touched() {
 }
 
 #[test]
+fn an_empty_database_is_a_damaged_one_and_a_start_that_is_cut_off_leaves_none() {
+    for cut in ["", "SQLite"] {
+        let error = refusal(|file| fs::write(file, cut).unwrap());
+        assert!(
+            error.contains("promptarium.db in it belongs to another program, or is"),
+            "{error}"
+        );
+    }
+    let error = refusal(|file| sql(file, "DROP TABLE record"));
+    assert!(error.starts_with("folder: its database is damaged (no such table"), "{error}");
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("promptarium.partial"), "").unwrap();
+    system(folder.path()).unwrap();
+}
+
+#[test]
 fn a_damaged_database_is_not_opened() {
     let damage = |file: &Path| {
         sql(file, "INSERT INTO record VALUES (1, 'setting', '[\"a\",[1]]')");
@@ -110,8 +126,38 @@ fn a_second_server_names_the_folder_and_the_process_of_the_first() {
     let (place, process) = (folder.path().display().to_string(), std::process::id());
     assert!(error.starts_with(&place), "{error}");
     assert!(error.contains(&format!("(process {process})")), "{error}");
+    // The lock is no mere file.
+    fs::remove_file(folder.path().join("lock")).unwrap();
+    let error = system(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("another server uses this folder"), "{error}");
     drop(first);
     system(folder.path()).unwrap();
+}
+
+#[test]
+fn who_starts_while_another_ends_waits_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = system(folder.path()).unwrap();
+    let ending = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        drop(first);
+    });
+    system(folder.path()).unwrap();
+    ending.join().unwrap();
+}
+
+#[tokio::test]
+async fn a_folder_that_is_moved_away_takes_no_changes_until_it_is_back() {
+    let home = tempfile::tempdir().unwrap();
+    let (folder, away) = (home.path().join("data"), home.path().join("away"));
+    let store = system(&folder).unwrap();
+    let alice = caller(&store, "alice").await;
+    fs::rename(&folder, &away).unwrap();
+    let refused = create(&store, &alice).await.unwrap_err();
+    assert!(matches!(refused, StoreError::NotDurable { is_full: false, .. }), "{refused:?}");
+    fs::rename(&away, &folder).unwrap();
+    create(&store, &alice).await.unwrap();
+    check_file(&store, &folder);
 }
 
 #[test]
@@ -209,6 +255,7 @@ type Faults = Arc<Mutex<Vec<Fault>>>;
 /// A store whose next writes fail in these ways, the last one first.
 fn failing(folder: &Path) -> (Arc<MemoryStore>, Faults) {
     let locked = Folder::lock(folder).unwrap();
+    file::create(&folder.join(DATABASE)).unwrap();
     let mut connection = file::open(&folder.join(DATABASE)).unwrap();
     let store = MemoryStore::new(Clock::System);
     file::load(&connection, &store).unwrap().unwrap();

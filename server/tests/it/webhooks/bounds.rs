@@ -82,17 +82,27 @@ async fn retry_after_is_respected_if_it_is_longer_than_the_schedule() {
 }
 
 #[tokio::test]
-async fn an_endless_response_counts_by_its_status_and_is_kept_in_part() {
+async fn a_response_without_an_end_counts_by_its_status_and_is_kept_in_part() {
     for backend in backends().await {
-        let receiver = Receiver::start(|_| Answer::Endless);
+        let receiver = Receiver::start(|number| match number {
+            0 => Answer::Endless,
+            _ => Answer::Stalled,
+        });
         let server = backend.start(SHORT).await;
         let client = alice(&server);
         let (id, _) = create(&client, receiver.url("/")).await;
-        generate(&client, "local/plasma", "job-1").await;
-        receiver.wait_for(1).await;
-        let delivery = settled(&client, id).await.remove(0);
-        assert_eq!((&*delivery.status, delivery.attempts), ("delivered", 1), "{}", backend.name);
-        assert_eq!(delivery.last_attempt.unwrap().response.unwrap().len(), 1024);
+        for (sent, job, kept) in [(1, "job-1", 1024), (2, "job-2", 2)] {
+            generate(&client, "local/plasma", job).await;
+            receiver.wait_for(sent).await;
+            let delivery = settled(&client, id).await.remove(0);
+            assert_eq!(
+                (&*delivery.status, delivery.attempts),
+                ("delivered", 1),
+                "{}",
+                backend.name
+            );
+            assert_eq!(delivery.last_attempt.unwrap().response.unwrap().len(), kept);
+        }
     }
 }
 

@@ -26,11 +26,11 @@ fn submissions() -> Vec<Row> {
     let mut rows = Vec::new();
     for (source, statuses, outcome) in [
         (JS, &[200_u16][..], "not known"),
-        (HTTP, &[400, 404, 409, 422], "final: no, … (status "),
+        (HTTP, &[301, 307, 308, 400, 404, 409, 422], "final: no, … (status "),
         (DOCS, &[401, 402, 403], "service refused: no, … (status "),
         // Both clients send it again, which could be paid twice. Here its caller decides.
         (JS, &[429, 503], "busy"),
-        (HTTP, &[307, 408, 500, 502, 504], "not known"),
+        (HTTP, &[302, 303, 408, 500, 502, 504], "not known"),
     ] {
         rows.extend(
             statuses.iter().map(|code| (source, "submission", reply(*code, detail()), outcome)),
@@ -49,6 +49,7 @@ fn submissions() -> Vec<Row> {
 
 fn statuses() -> Vec<Row> {
     let is = |status: &str, error: Value| json!({"status": status, "logs": null, "error": error});
+    let deep = "[".repeat(200) + &"]".repeat(200);
     let mut rows = vec![
         (JS, reply(200, json!({"status": "IN_QUEUE", "queue_position": 0})), "queued"),
         (DOCS, reply(202, json!({"status": "IN_QUEUE", "queue_position": 0})), "queued"),
@@ -58,12 +59,30 @@ fn statuses() -> Vec<Row> {
         (PYTHON, reply(200, is("COMPLETED", json!("out of memory"))), "final: out of memory"),
         (HTTP, reply(200, is("COMPLETED", json!({"message": "no"}))), "final: no"),
         (HTTP, reply(200, is("FAILED", json!("out of memory"))), "final: out of memory"),
-        (HTTP, reply(200, is("FAILED", Value::Null)), "final: "),
+        (
+            HTTP,
+            reply(200, is("FAILED", Value::Null)),
+            "final: its status at the provider is FAILED",
+        ),
+        (
+            HTTP,
+            reply(200, is("expired", Value::Null)),
+            "final: its status at the provider is EXPIRED",
+        ),
+        (HTTP, reply(200, json!({"status": "FAILED", "detail": "no\u{1b}[1m"})), "final: no [1m"),
         (HTTP, reply(200, is("CANCELED", Value::Null)), "final: the provider cancelled it"),
         (HTTP, reply(200, is("CANCELLED", json!("by its owner"))), "final: by its owner"),
         // The JavaScript client goes on to poll.
         (JS, reply(200, is("DREAMING", Value::Null)), "again"),
         (HTTP, reply(200, json!({"state": "COMPLETED"})), "again"),
+        // Both clients read these.
+        (JS, reply(200, json!({"status": "completed"})), "completed: 2"),
+        (PYTHON, text(200, "\u{feff}{\"status\": \"COMPLETED\"}"), "completed: 2"),
+        (
+            JS,
+            text(200, &format!("{{\"status\": \"COMPLETED\", \"logs\": {deep}}}")),
+            "completed: 2",
+        ),
         (HTTP, text(200, "<h1>Hello</h1>"), "again"),
         (HTTP, zeros(), "again"),
         (PYTHON, reply(409, json!({"detail": "x"})), "doubtful: x (status 409)"),
@@ -93,6 +112,8 @@ fn results() -> Vec<Row> {
     let detail = json!([{"loc": ["body", "prompt"], "msg": "not allowed", "type": "x"}]);
     let of_model = "final: out of memory (status 500)";
     let data = "data:image/png;base64,AAAA";
+    let cut = [br#"{"prompt": ""#, &[0xf0, 0x9f][..], br#"", "image": ""#, data.as_bytes(), b"\"}"];
+    let cut = cut.concat();
     let no_image = "final: the provider's result has no image that can be read";
     let no_address = "final: an output: no http or https address";
     let no_data = "final: an output in a data: address cannot be read";
@@ -101,6 +122,8 @@ fn results() -> Vec<Row> {
         // Reads that lag behind the status.
         (DOCS, reply(202, json!({"status": "IN_PROGRESS"})), "not yet"),
         (DOCS, reply(400, json!({"detail": "Request is still in progress"})), "not yet"),
+        (HTTP, reply(400, json!({"detail": "Request is still In Progress"})), "not yet"),
+        (HTTP, reply(200, json!({"status": "IN_PROGRESS"})), "not yet"),
         (HTTP, reply(404, json!({"detail": "none"})), "doubtful: none (status 404)"),
         (PYTHON, failed(409), "doubtful: out of memory (status 409)"),
         (DOCS, failed(403), "service refused: out of memory (status 403)"),
@@ -117,6 +140,10 @@ fn results() -> Vec<Row> {
         (HTTP, failed(400), "final: out of memory (status 400)"),
         (HTTP, reply(200, json!([])), "again"),
         (HTTP, reply(200, json!({"error": format!("boom {KEY}")})), "final: boom …"),
+        // Texts that a provider has cut, and numbers that are too large.
+        (JS, text(200, &format!(r#"{{"image": "{data}", "prompt": "\ud83d"}}"#)), "completed: 1"),
+        (JS, text(200, &format!(r#"{{"image": "{data}", "seed": 1e999}}"#)), "completed: 1"),
+        (JS, ResponseTemplate::new(200).set_body_bytes(cut), "completed: 1"),
         // Pictures count more than texts beside them.
         (HTTP, reply(200, json!({"image": data, "error": "one is missing"})), "completed: 1"),
         (HTTP, reply(200, json!({"output": "a text", "error": "boom"})), "final: boom"),
@@ -131,6 +158,7 @@ fn results() -> Vec<Row> {
         // What a safety checker has replaced is a black picture.
         (TYPES, reply(200, json!({"image": data, "has_nsfw_concepts": true})), filtered),
         (TYPES, reply(200, json!({"images": [data], "has_nsfw_concepts": [true]})), filtered),
+        (TYPES, reply(200, json!({"image": data, "has_nsfw_concepts": [true]})), filtered),
         (TYPES, reply(200, json!({"images": [data], "nsfw_content_detected": [true]})), filtered),
         (TYPES, reply(200, json!({"image": data, "has_nsfw_concepts": [false]})), "completed: 1"),
         (TYPES, reply(200, json!({"image": data, "has_nsfw_concepts": null})), "completed: 1"),
@@ -142,8 +170,11 @@ fn outputs() -> Vec<Row> {
     let mut rows = vec![(HTTP, "output", zeros(), "final: an output is larger than 1 MiB")];
     // Files of fal.ai expire, are deleted, or are signed for some time.
     for (codes, outcome) in [
-        (&[400_u16, 401, 403, 404, 410][..], "doubtful: an output cannot be fetched: status "),
-        (&[304, 408, 425, 429, 500, 502, 503], "again"),
+        (
+            &[300_u16, 302, 304, 400, 401, 403, 404, 410][..],
+            "doubtful: an output cannot be fetched: status ",
+        ),
+        (&[408, 425, 429, 500, 502, 503], "again"),
     ] {
         rows.extend(codes.iter().map(|code| (HTTP, "output", text(*code, ""), outcome)));
     }
