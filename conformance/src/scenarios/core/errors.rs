@@ -79,6 +79,8 @@ async fn spellings(case: Case) -> Result {
             format!("{text}abc"),
             format!("{text}e0"),
             format!("{text},1"),
+            format!("{text}.json"),
+            format!("%20{text}"),
             format!("0x{id:x}"),
             text.chars().map(wide).collect(),
         ];
@@ -128,13 +130,18 @@ async fn broken(case: Case) -> Result {
     each_body(&case, &endpoints, &bodies, is_refused).await?;
     for endpoint in &endpoints {
         let right = endpoint.body.as_ref().map(Value::to_string).unwrap_or_default();
-        let (list, twice) = (format!("[{right}]"), format!("{right}{right}"));
-        let (text, mut bodies) =
-            (json!(right).to_string(), vec![list.as_bytes(), twice.as_bytes()]);
-        bodies.push(text.as_bytes());
-        let capitals = in_capitals(&right);
+        let inner = right.trim_end_matches('}');
+        let written = [
+            format!("[{right}]"),
+            format!("{right}{right}"),
+            format!("{inner},}}"),
+            format!("{inner},\"x\":NaN}}"),
+            json!(right).to_string(),
+            in_capitals(&right),
+        ];
         // An update has no field that is required.
-        bodies.extend((endpoint.method == Method::POST).then_some(capitals.as_bytes()));
+        let tried = if endpoint.method == Method::POST { 6 } else { 5 };
+        let bodies: Vec<_> = written[..tried].iter().map(String::as_bytes).collect();
         each_body(&case, std::slice::from_ref(endpoint), &bodies, is_refused).await?;
     }
     Ok(())

@@ -2,16 +2,19 @@
 //! prompt. A server may show its outputs in another form; then scenarios about images are skipped.
 
 use crate::case::state;
-use crate::scenarios::answers::shapes::Type;
+use crate::scenarios::answers::shapes::{MEMBER, PROMPT};
 use crate::scenarios::prelude::*;
-use crate::scenarios::shared::job::{Job, Outputs, body, fetch, within_a_jobs_time};
+use crate::scenarios::shared::job::{
+    Job, Outputs, body, body_for_a_vault, fetch, taken_by_model, within_a_jobs_time,
+};
+use crate::scenarios::shared::slot::uploaded_urls;
 
 #[rustfmt::skip]
 pub const ALL: &[Scenario] = &[
     scenario! { "generations.images.members" ["PR-07", "GE-29"] members,
-        "Each entry of images has url, width, height and createdAt of their types" },
+        "A prompt with an output has every field of a prompt and of an image, of their types" },
     scenario! { "generations.images.everywhere" ["PR-06", "PR-30", "GE-29"] everywhere,
-        "A prompt shows the same images alone, in the list and in the vault's listing" },
+        "A prompt with an output is the same alone, in the lists and in the vault's listing" },
     scenario! { "generations.images.fetched" ["GE-29", "GE-32"] fetched,
         "Every image is there at its address, for everybody or for those who may see it" },
     scenario! { "generations.images.distinct" ["GE-30"] distinct,
@@ -36,12 +39,16 @@ there_at_once,
         "Without batchCount there is one output" },
     scenario! { "generations.output.once" ["GE-29", "GE-30"] once,
         "Outputs are saved once; their number does not grow later" },
+    scenario! { "generations.output.every-input" ["GE-21", "GE-29", "GE-30"] every_input,
+        "Videos, and images made from an image or of another ratio, go into the named vault" },
+    scenario! { "generations.output.newest" ["VC-09", "GE-29"] |case| by_date(case, newest),
+        "In its vault an output is listed by the date when it was added" },
     scenario! { "generations.output.negative-prompt" ["GE-13", "GE-14"] negative_prompt,
         "A generation with a negativePrompt is completed" },
     scenario! { "generations.vault.named" ["GE-21", "GE-29"] named,
         "The output goes into the vault that is named and into no other vault of the caller" },
     scenario! { "generations.images.stay" ["PR-32", "PR-06"] images_stay,
-        "The images of a generated prompt stay through updates and in another vault" },
+        "A generated prompt is updated, saved, moved, pinned and removed as any, and keeps its images" },
     scenario! { last "generations.vault.general" ["GE-22", "VA-12", "VA-09"] general,
         "Without vaultId the output goes into a system vault of the account" },
 ];
@@ -68,9 +75,13 @@ pub async fn delete_prompts(case: &Case, saved: &Outputs) -> Result {
 }
 
 async fn members(case: Case) -> Result {
-    let saved = in_images(two(&case).await?.1)?;
-    for images in saved.prompts.iter().map(|prompt| &prompt["images"]) {
-        saved.listing.ensure(Type::Images.fits(images), Type::Images, images)?;
+    let saved = two(&case).await?.1;
+    for prompt in &saved.prompts {
+        for field in PROMPT.iter().chain(MEMBER) {
+            let (kind, value) = (field.kind, &prompt[field.name]);
+            let what = format!("{} to be {kind}", field.name);
+            saved.listing.ensure(kind.fits(value), what, value)?;
+        }
     }
     Ok(())
 }
@@ -81,18 +92,24 @@ async fn everywhere(case: Case) -> Result {
     let in_vault = pages.iter().flat_map(|page| page.ids.clone());
     case.list().find(&case, in_vault).await?;
     for (prompt, path) in saved.prompts.iter().zip(saved.paths()) {
-        let expected = unsigned(&prompt["images"]);
+        let expected = as_prompt(prompt);
         let alone = case.wire().get(&path).await?;
-        let alone = &alone.data(200)?["images"];
-        check::equal("images of the prompt alone", &unsigned(alone), &expected)?;
+        check::equal("the prompt alone", &as_prompt(alone.data(200)?), &expected)?;
         let id = prompt["id"].as_i64().unwrap_or_default();
         let page = pages.iter().find(|page| page.ids.contains(&id));
         let page =
             page.ok_or_else(|| saved.listing.failure("the prompt in the list", "it is not"))?;
-        let listed = &page.reply.entry(id)?["images"];
-        check::equal("images in the list", &unsigned(listed), &expected)?;
+        check::equal("the prompt in the list", &as_prompt(&page.reply.entry(id)?), &expected)?;
+        let kind = prompt["promptType"].as_str().unwrap_or_default();
+        job.own_vault()?.list().with("type", kind).walk().await?.expect_once([id])?;
     }
-    Ok(())
+    job.own_vault()?.counts_what_it_lists().await.map(drop)
+}
+
+/// What only calls change of a prompt, wherever it is shown, and its images.
+fn as_prompt(prompt: &Value) -> (Value, BTreeSet<String>) {
+    let fields = merged(prompt.clone(), json!({ "vaultPromptId": 0, "isPinned": false }));
+    (check::stable_fields(&fields), unsigned(&prompt["images"]))
 }
 
 /// The sizes and addresses of images, without the queries of the addresses, which may be signed
@@ -214,12 +231,58 @@ async fn batch(case: Case) -> Result {
     try_join_all(counts).await.map(drop)
 }
 
-/// Another job, queued after the end of the first one, gives it time to save more.
+/// Another job of the same request, queued after the end of the first one, gives it time to save
+/// more, and is a job of its own.
 async fn once(case: Case) -> Result {
-    let job = Job::finish(&case, json!({ "batchCount": 2 })).await?;
-    Job::finish(&case, json!({})).await?;
-    job.wait_completed().await?;
-    job.outputs().await?.counts(2).map(drop)
+    case.waits_for_jobs()?;
+    let body = body_for_a_vault(&case, json!({ "batchCount": 2 })).await?;
+    for outputs in [2, 4] {
+        let job = Job::submit(&case, body.clone()).await?;
+        job.wait_completed().await?;
+        job.outputs().await?.counts(outputs)?;
+    }
+    Ok(())
+}
+
+/// Whatever a job is made from, its output goes where it is to go. A model may not take it (S-38).
+async fn every_input(case: Case) -> Result {
+    case.waits_for_jobs()?;
+    let video =
+        json!({ "modelId": case.video_model(), "generationType": "video", "batchCount": 2 });
+    let image = json!({ "imageInput": uploaded_urls(&case, 1).await?[0] });
+    for (outputs, fields) in [(2, video), (1, image), (1, json!({ "aspectRatio": "16:9" }))] {
+        let body = body_for_a_vault(&case, fields).await?;
+        let reply = case.wire().post("/generations", body.clone()).await?;
+        if taken_by_model(&case, &reply, "input").is_err() {
+            continue;
+        }
+        let job = Job::queued(&case, &body, reply)?;
+        if job.completes().await {
+            job.outputs().await?.counts(outputs)?;
+        }
+    }
+    Ok(())
+}
+
+/// Below what is pinned, above what was added before it.
+async fn newest(case: Case, pause: Duration) -> Result {
+    case.waits_for_jobs()?;
+    let body = body_for_a_vault(&case, json!({})).await?;
+    let vault = case.vault_at(body["vaultId"].as_i64().unwrap_or_default());
+    let [pinned, before] = vault.filled().await?;
+    pinned.pinned().await?;
+    tokio::time::sleep(pause).await;
+    Job::submit(&case, body).await?.wait_completed().await?;
+    let output = vault
+        .prompts()
+        .await?
+        .into_iter()
+        .find(|id| ![pinned.prompt.id, before.prompt.id].contains(id));
+    let output = output.ok_or_else(|| Failure::failed("an output in the vault", "none"))?;
+    tokio::time::sleep(pause).await;
+    let after = case.prompt().await?;
+    vault.add([&after]).await?.status(201)?;
+    vault.expect_prompts([pinned.prompt.id, after.id, output, before.prompt.id]).await
 }
 
 async fn negative_prompt(case: Case) -> Result {
@@ -229,6 +292,14 @@ async fn negative_prompt(case: Case) -> Result {
 
 async fn named(case: Case) -> Result {
     let other = case.vault().await?;
+    let (own, made) = case.vault_with(json!({})).await?;
+    // A name may be had once only (S-17).
+    let twin = case.wire().post("/vaults", json!({ "name": made.string("/data/name")? })).await?;
+    Job::submit(&case, body(&case, json!({ "vaultId": own.id }))).await?.wait_completed().await?;
+    Outputs::in_vault(&own).await?.counts(1)?;
+    if twin.is_success() {
+        Outputs::in_vault(&case.vault_at(twin.integer("/data/id")?)).await?.counts(0)?;
+    }
     let (public, _) = case.vault_with(json!({ "visibility": "public" })).await?;
     let of_public = body(&case, json!({ "vaultId": public.id }));
     Job::submit(&case, of_public).await?.wait_completed().await?.success()?;
@@ -244,7 +315,8 @@ async fn named(case: Case) -> Result {
 }
 
 async fn images_stay(case: Case) -> Result {
-    let outputs = Job::finish(&case, json!({})).await?.outputs().await?.any()?;
+    let job = Job::finish(&case, json!({})).await?;
+    let outputs = job.outputs().await?.any()?;
     let of = |prompt: &&Value| prompt["images"].as_array().is_some_and(|images| !images.is_empty());
     let Some(found) = outputs.prompts.iter().find(of) else {
         return Err(Failure::skipped("this server shows its outputs otherwise (S-39)"));
@@ -261,14 +333,26 @@ async fn images_stay(case: Case) -> Result {
     prompt.save_into(&other).await?.success()?;
     let now = other.listing().await?.array("/data/0/images")?.len();
     check::equal("the number of images in another vault", &now, &images)?;
+    let member = job.own_vault()?.member_of(&prompt).await?;
+    let member = member.moved_to(&case.vault().await?).await?;
+    for reply in [member.pin().await?, member.unpin().await?, member.remove().await?] {
+        reply.status(200)?;
+    }
     other.delete().await?.success()?;
     let now = prompt.read().await?.array("/data/images")?.len();
-    check::equal("the number of images after that vault was deleted", &now, &images)
+    check::equal("the number of images after a move, and in no vault", &now, &images)
 }
 
 /// Two jobs, since a server may create General for the first.
 async fn general(case: Case) -> Result {
-    let (wire, newest) = (case.wire(), case.vaults::<2>().await?);
+    let (wire, mut others) = (case.wire(), Vec::from(case.vaults::<2>().await?));
+    // No name makes a vault General, should the server allow one to be had twice (S-17).
+    for name in ["General".to_owned(), system_name(&wire).await?] {
+        let same = wire.post("/vaults", json!({ "name": name })).await?;
+        if same.is_success() {
+            others.push(case.vault_at(same.integer("/data/id")?));
+        }
+    }
     let mut both: Option<HashSet<i64>> = None;
     for _ in 0..2 {
         let before = in_system_vaults(&wire).await?;
@@ -277,11 +361,17 @@ async fn general(case: Case) -> Result {
         let new = after.difference(&before).map(|(vault, _)| *vault);
         both = Some(new.filter(|id| both.as_ref().is_none_or(|ids| ids.contains(id))).collect());
     }
-    for vault in &newest {
+    for vault in &others {
         Outputs::in_vault(vault).await?.counts(0)?;
     }
     let found = both.is_some_and(|vaults| !vaults.is_empty());
     check::ensure(found, "the output of both jobs in one system vault", "none")
+}
+
+async fn system_name(wire: &Wire) -> Result<String> {
+    let vaults = wire.get("/vaults").await?.status(200)?.array("/data")?;
+    let system = vaults.iter().find(|vault| vault["isSystem"] == true);
+    Ok(system.and_then(|vault| vault["name"].as_str()).unwrap_or("General").to_owned())
 }
 
 /// The prompts in all system vaults, each with its vault.
