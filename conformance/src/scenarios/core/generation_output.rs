@@ -1,13 +1,10 @@
-//! The end of a job whose model works, its outputs, the vault that they go to, and their images on a
-//! prompt. A server may show its outputs in another form; then scenarios about images are skipped.
+//! The end of a job whose model works, its outputs, and their images on a prompt. A server may show its
+//! outputs in another form; then scenarios about images are skipped.
 
 use crate::case::state;
 use crate::scenarios::answers::shapes::{MEMBER, PROMPT};
 use crate::scenarios::prelude::*;
-use crate::scenarios::shared::job::{
-    Job, Outputs, body, body_for_a_vault, fetch, taken_by_model, within_a_jobs_time,
-};
-use crate::scenarios::shared::slot::uploaded_urls;
+use crate::scenarios::shared::job::{Job, Outputs, body_for_a_vault, fetch, within_a_jobs_time};
 
 #[rustfmt::skip]
 pub const ALL: &[Scenario] = &[
@@ -39,18 +36,12 @@ there_at_once,
         "Without batchCount there is one output" },
     scenario! { "generations.output.once" ["GE-29", "GE-30"] once,
         "Outputs are saved once; their number does not grow later" },
-    scenario! { "generations.output.every-input" ["GE-21", "GE-29", "GE-30"] every_input,
-        "Videos, and images made from an image or of another ratio, go into the named vault" },
-    scenario! { "generations.output.newest" ["VC-09", "GE-29"] |case| by_date(case, newest),
-        "In its vault an output is listed by the date when it was added" },
-    scenario! { "generations.output.negative-prompt" ["GE-13", "GE-14"] negative_prompt,
+    scenario! { "generations.output.negative-prompt" ["GE-13", "GE-14"]
+        |case| async move {
+            // A model that does not support it ignores it.
+            Job::finish(&case, json!({ "negativePrompt": "people, text" })).await.map(drop)
+        },
         "A generation with a negativePrompt is completed" },
-    scenario! { "generations.vault.named" ["GE-21", "GE-29"] named,
-        "The output goes into the vault that is named and into no other vault of the caller" },
-    scenario! { "generations.images.stay" ["PR-32", "PR-06"] images_stay,
-        "A generated prompt is updated, saved, moved, pinned and removed as any, and keeps its images" },
-    scenario! { last "generations.vault.general" ["GE-22", "VA-12", "VA-09"] general,
-        "Without vaultId the output goes into a system vault of the account" },
 ];
 
 /// A job that has saved two outputs, and these.
@@ -242,147 +233,4 @@ async fn once(case: Case) -> Result {
         job.outputs().await?.counts(outputs)?;
     }
     Ok(())
-}
-
-/// Whatever a job is made from, its output goes where it is to go. A model may not take it (S-38).
-async fn every_input(case: Case) -> Result {
-    case.waits_for_jobs()?;
-    let video =
-        json!({ "modelId": case.video_model(), "generationType": "video", "batchCount": 2 });
-    let image = json!({ "imageInput": uploaded_urls(&case, 1).await?[0] });
-    for (outputs, fields) in [(2, video), (1, image), (1, json!({ "aspectRatio": "16:9" }))] {
-        let body = body_for_a_vault(&case, fields).await?;
-        let reply = case.wire().post("/generations", body.clone()).await?;
-        if taken_by_model(&case, &reply, "input").is_err() {
-            continue;
-        }
-        let job = Job::queued(&case, &body, reply)?;
-        if job.completes().await {
-            job.outputs().await?.counts(outputs)?;
-        }
-    }
-    Ok(())
-}
-
-/// Below what is pinned, above what was added before it.
-async fn newest(case: Case, pause: Duration) -> Result {
-    case.waits_for_jobs()?;
-    let body = body_for_a_vault(&case, json!({})).await?;
-    let vault = case.vault_at(body["vaultId"].as_i64().unwrap_or_default());
-    let [pinned, before] = vault.filled().await?;
-    pinned.pinned().await?;
-    tokio::time::sleep(pause).await;
-    Job::submit(&case, body).await?.wait_completed().await?;
-    let output = vault
-        .prompts()
-        .await?
-        .into_iter()
-        .find(|id| ![pinned.prompt.id, before.prompt.id].contains(id));
-    let output = output.ok_or_else(|| Failure::failed("an output in the vault", "none"))?;
-    tokio::time::sleep(pause).await;
-    let after = case.prompt().await?;
-    vault.add([&after]).await?.status(201)?;
-    vault.expect_prompts([pinned.prompt.id, after.id, output, before.prompt.id]).await
-}
-
-async fn negative_prompt(case: Case) -> Result {
-    // A model that does not support it ignores it.
-    Job::finish(&case, json!({ "negativePrompt": "people, text" })).await.map(drop)
-}
-
-async fn named(case: Case) -> Result {
-    let other = case.vault().await?;
-    let (own, made) = case.vault_with(json!({})).await?;
-    // A name may be had once only (S-17).
-    let twin = case.wire().post("/vaults", json!({ "name": made.string("/data/name")? })).await?;
-    Job::submit(&case, body(&case, json!({ "vaultId": own.id }))).await?.wait_completed().await?;
-    Outputs::in_vault(&own).await?.counts(1)?;
-    if twin.is_success() {
-        Outputs::in_vault(&case.vault_at(twin.integer("/data/id")?)).await?.counts(0)?;
-    }
-    let (public, _) = case.vault_with(json!({ "visibility": "public" })).await?;
-    let of_public = body(&case, json!({ "vaultId": public.id }));
-    Job::submit(&case, of_public).await?.wait_completed().await?.success()?;
-    Outputs::in_vault(&public).await?.any()?;
-    let job = Job::finish(&case, json!({})).await?;
-    let named = json!([job.own_vault()?.id]);
-    let outputs = job.outputs().await?.any()?;
-    for prompt in &outputs.prompts {
-        let vaults = &prompt["vaultIds"];
-        outputs.listing.ensure(*vaults == named, format!("vaultIds {named}"), vaults)?;
-    }
-    Outputs::in_vault(&other).await?.counts(0).map(drop)
-}
-
-async fn images_stay(case: Case) -> Result {
-    let job = Job::finish(&case, json!({})).await?;
-    let outputs = job.outputs().await?.any()?;
-    let of = |prompt: &&Value| prompt["images"].as_array().is_some_and(|images| !images.is_empty());
-    let Some(found) = outputs.prompts.iter().find(of) else {
-        return Err(Failure::skipped("this server shows its outputs otherwise (S-39)"));
-    };
-    case.prompt_with(json!({})).await?.1.equals("/data/images", json!([]))?;
-    let images = found["images"].as_array().map_or(0, Vec::len);
-    let prompt = case.prompt_at(found["id"].as_i64().unwrap_or_default());
-    let other = case.vault().await?;
-    for fields in [json!({ "title": "New" }), json!({ "platform": "new" }), json!({})] {
-        prompt.update(fields).await?.success()?;
-        let now = prompt.read().await?.array("/data/images")?.len();
-        check::equal("the number of images after an update", &now, &images)?;
-    }
-    prompt.save_into(&other).await?.success()?;
-    let now = other.listing().await?.array("/data/0/images")?.len();
-    check::equal("the number of images in another vault", &now, &images)?;
-    let member = job.own_vault()?.member_of(&prompt).await?;
-    let member = member.moved_to(&case.vault().await?).await?;
-    for reply in [member.pin().await?, member.unpin().await?, member.remove().await?] {
-        reply.status(200)?;
-    }
-    other.delete().await?.success()?;
-    let now = prompt.read().await?.array("/data/images")?.len();
-    check::equal("the number of images after a move, and in no vault", &now, &images)
-}
-
-/// Two jobs, since a server may create General for the first.
-async fn general(case: Case) -> Result {
-    let (wire, mut others) = (case.wire(), Vec::from(case.vaults::<2>().await?));
-    // No name makes a vault General, should the server allow one to be had twice (S-17).
-    for name in ["General".to_owned(), system_name(&wire).await?] {
-        let same = wire.post("/vaults", json!({ "name": name })).await?;
-        if same.is_success() {
-            others.push(case.vault_at(same.integer("/data/id")?));
-        }
-    }
-    let mut both: Option<HashSet<i64>> = None;
-    for _ in 0..2 {
-        let before = in_system_vaults(&wire).await?;
-        Job::submit(&case, body(&case, json!({}))).await?.wait_completed().await?;
-        let after = in_system_vaults(&wire).await?;
-        let new = after.difference(&before).map(|(vault, _)| *vault);
-        both = Some(new.filter(|id| both.as_ref().is_none_or(|ids| ids.contains(id))).collect());
-    }
-    for vault in &others {
-        Outputs::in_vault(vault).await?.counts(0)?;
-    }
-    let found = both.is_some_and(|vaults| !vaults.is_empty());
-    check::ensure(found, "the output of both jobs in one system vault", "none")
-}
-
-async fn system_name(wire: &Wire) -> Result<String> {
-    let vaults = wire.get("/vaults").await?.status(200)?.array("/data")?;
-    let system = vaults.iter().find(|vault| vault["isSystem"] == true);
-    Ok(system.and_then(|vault| vault["name"].as_str()).unwrap_or("General").to_owned())
-}
-
-/// The prompts in all system vaults, each with its vault.
-async fn in_system_vaults(wire: &Wire) -> Result<HashSet<(i64, i64)>> {
-    let mut found = HashSet::new();
-    let vaults = wire.get("/vaults").await?.status(200)?.array("/data")?;
-    let system = vaults.iter().filter(|vault| vault["isSystem"] == true);
-    for id in system.filter_map(|vault| vault["id"].as_i64()) {
-        let prompts = wire.get(&format!("/vaults/{id}/prompts")).await?;
-        let prompts = prompts.status(200)?.integers("/data", "id")?;
-        found.extend(prompts.into_iter().map(|prompt| (id, prompt)));
-    }
-    Ok(found)
 }

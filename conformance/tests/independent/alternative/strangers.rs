@@ -274,7 +274,8 @@ pub(super) fn go_on(store: &mut Store) {
 /// Outputs in a list.
 pub(super) fn listed(store: &Store, vault: Option<i64>, typed: bool, found: &mut Vec<&Prompt>) {
     if store.choices.bug("job.output-not-in-type") && typed
-        || store.choices.bug("job.output-not-in-filter") && vault.is_some() {
+        || store.choices.bug("job.output-not-in-filter") && vault.is_some()
+    {
         found.retain(|one| one.images.is_empty());
     }
 }
@@ -293,7 +294,7 @@ pub(super) fn page(
     let behind = others.iter().find(|one| query::place(store, one) > end);
     match store.choices.bug {
         "page.third-is-second" if given.is_some() && next.is_some() => *next = given.cloned(),
-        "page.more-of-all" if behind.is_some() && !found.is_empty() => *next = Some(all(end)),
+        "page.more-of-all" if others.len() > found.len() && !found.is_empty() => *next = Some(all(end)),
         "page.full-filtered" if filtered && found.len() == limit => *next = Some(all(end)),
         "page.hundred-is-last" if limit == 100 => *next = None,
         "page.stops-at-other" if rest => {
