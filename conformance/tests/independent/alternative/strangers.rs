@@ -294,7 +294,9 @@ pub(super) fn page(
     let behind = others.iter().find(|one| query::place(store, one) > end);
     match store.choices.bug {
         "page.third-is-second" if given.is_some() && next.is_some() => *next = given.cloned(),
-        "page.more-of-all" if others.len() > found.len() && !found.is_empty() => *next = Some(all(end)),
+        "page.more-of-all" if others.len() > found.len() && !found.is_empty() => {
+            *next = Some(all(end))
+        }
         "page.full-filtered" if filtered && found.len() == limit => *next = Some(all(end)),
         "page.hundred-is-last" if limit == 100 => *next = None,
         "page.stops-at-other" if rest => {
