@@ -276,8 +276,8 @@ pub async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     let gone = [ids.membership, ids.second_vault, ids.addable_prompt].map(absent);
     let [membership, second_vault, addable_prompt] = gone;
     let no_member = Ids { membership, removable_membership: membership, ..ids };
-    let tried: [(Ids, fn(&Endpoint) -> bool); 3] = [
-        (ids.absent(), Endpoint::names_an_id),
+    let tried = [
+        (ids.absent(), Endpoint::names_an_id as fn(&Endpoint) -> bool),
         (no_member, |one| one.template.starts_with(MEMBERSHIP)),
         (Ids { second_vault, addable_prompt, ..ids }, |one| {
             one.names_an_id() && one.body.is_some()

@@ -65,10 +65,8 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     let jobs = &call.choices.jobs;
     if job.id.is_empty() {
         job.id = uuid(&store.new_secret(), jobs.capital_ids);
-    } else if jobs.strict_ids {
-        if store.jobs.iter().any(|old| old.id == job.id) {
-            return Err(refused(call.choices.statuses.id_taken, "Used before"));
-        }
+    } else if jobs.strict_ids && store.jobs.iter().any(|old| old.id == job.id) {
+        return Err(refused(call.choices.statuses.id_taken, "Used before"));
     }
     match call.choices.bug {
         "late.generate-long-id-500" if job.id.len() > 36 => {
