@@ -89,7 +89,7 @@ impl Wire {
         self.headers.iter().fold(call, |call, (name, value)| call.header(name.as_str(), value))
     }
 
-    fn key(&self) -> Result<Option<&str>, Failure> {
+    pub(crate) fn key(&self) -> Result<Option<&str>, Failure> {
         let config = &self.target.config;
         let key = match self.auth {
             Auth::None => return Ok(None),

@@ -4,6 +4,7 @@ pub mod auth;
 pub mod errors;
 pub mod existing_data;
 pub mod generation_output;
+pub mod generation_vault;
 pub mod generations;
 pub mod membership;
 pub mod moves;
@@ -33,6 +34,7 @@ pub const ALL: &[&[Scenario]] = &[
     moves::ALL,
     generations::ALL,
     generation_output::ALL,
+    generation_vault::ALL,
     uploads::ALL,
     upload_put::ALL,
     auth::ALL,

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+
 use super::prelude::*;
 
 pub const PROMPT: &str = "/prompts/{promptId}";
@@ -194,6 +196,17 @@ impl Endpoint {
         self.call(wire).send().await
     }
 
+    /// The first field at fault, all of them, and none there.
+    fn faulty_bodies(&self) -> Vec<Value> {
+        let Some(Value::Object(body)) = &self.body else { return Vec::new() };
+        let faulty = |count| {
+            let mut body = body.clone();
+            body.values_mut().take(count).for_each(|value| *value = json!([{}]));
+            Value::Object(body)
+        };
+        vec![faulty(1), faulty(body.len()), json!({})]
+    }
+
     pub fn reads(&self) -> bool {
         self.method == Method::GET
     }
@@ -245,23 +258,38 @@ pub async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>> {
     Ok(replies)
 }
 
-/// Refusals of all endpoints: without a key, with ids that nobody has in the path, with a faulty
-/// field in the body. Other answers are left out, as above.
+/// Refusals of all endpoints: with no key, a revoked one and one without the scope; with one faulty
+/// field and with several, in a body and in a query; with another content type; with ids that nobody
+/// has, or that are none, in the path and in the body. Other answers are left out, as above.
 pub async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
-    let ids = Ids::make(case).await?;
-    let mut replies = Vec::new();
-    for mut endpoint in all(case, &ids).into_iter().chain(beyond(case)) {
-        replies.push(endpoint.send(&case.anonymous()).await?);
-        if let Some(Value::Object(body)) = &mut endpoint.body {
-            body.values_mut().take(1).for_each(|value| *value = json!([{}]));
-            replies.push(endpoint.send(&case.wire()).await?);
-        }
+    let (wire, ids) = (case.wire(), Ids::make(case).await?);
+    let others = [case.anonymous(), case.read_only(), case.revoked()];
+    let mut calls = vec![wire.call(Method::GET, "/prompts?limit=0&type=audio&vaultId=x")];
+    for endpoint in all(case, &ids).into_iter().chain(beyond(case)).chain([create_key(case)]) {
+        calls.extend(others.iter().filter(|it| it.key().is_ok()).map(|it| endpoint.call(it)));
+        let call = |path| wire.call(endpoint.method.clone(), path);
+        let faulty = endpoint.faulty_bodies();
+        calls.extend(faulty.iter().map(|body| call(&endpoint.path).json(body)));
+        let odd = endpoint.template.replace(['{', '}'], "");
+        calls.extend(endpoint.names_an_id().then(|| call(&odd)));
     }
-    for endpoint in all(case, &ids.absent()) {
-        if endpoint.names_an_id() {
-            replies.push(endpoint.send(&case.wire()).await?);
-        }
+    let gone = [ids.membership, ids.second_vault, ids.addable_prompt].map(absent);
+    let [membership, second_vault, addable_prompt] = gone;
+    let no_member = Ids { membership, removable_membership: membership, ..ids };
+    let tried = [
+        (ids.absent(), Endpoint::names_an_id as fn(&Endpoint) -> bool),
+        (no_member, |one| one.template.starts_with(MEMBERSHIP)),
+        (Ids { second_vault, addable_prompt, ..ids }, |one| {
+            one.names_an_id() && one.body.is_some()
+        }),
+    ];
+    for (ids, is_tried) in tried {
+        calls.extend(all(case, &ids).iter().filter(|one| is_tried(one)).map(|one| one.call(&wire)));
     }
+    calls.push(wire.call(Method::GET, "/generations/none/status"));
+    calls.push(wire.call(Method::POST, "/vaults").body("text/plain", "{}"));
+    let sent = stream::iter(calls).map(Call::send).buffered(8);
+    let mut replies: Vec<_> = sent.try_collect().await?;
     replies.retain(|reply| reply.status_code() >= 400);
     check::ensure(!replies.is_empty(), "a refusal on any endpoint", "none")?;
     Ok(replies)

@@ -44,7 +44,7 @@ fn of_place(place: &'static Place) -> Vec<Scenario> {
         let words = format!("of what was deleted is {refused}");
         add("deleted", words, "ER-09", |case, place| Box::pin(gone(case, place, true)));
     }
-    let words = "of 0, below 0, or of 2^31, 2^53 + 1, 2^63 - 1 or 2^63 is refused".to_owned();
+    let words = "of 0, below 0, or beyond what 31, 32, 53 or 63 bits hold is refused".to_owned();
     add("huge", words, "ER-08", |case, place| Box::pin(huge(case, place)));
     let words = format!("of another account is {refused} and changes nothing");
     add("foreign", words, "ER-10", |case, place| Box::pin(foreign(case, place)));
@@ -64,8 +64,10 @@ async fn huge(case: Case, place: &Place) -> Result {
     let own = Ids::make(&case).await?;
     let before = own.state(&case.wire()).await?;
     // The last digit keeps them from the ids that a server may give out.
-    let negative = -i128::from(place.kind.of(&own));
-    for id in [0, -1, negative, (1 << 31) + 7, (1 << 53) + 1, (1 << 63) - 1, 1 << 63] {
+    let right = i128::from(place.kind.of(&own));
+    for id in
+        [0, -1, -right, right + (1 << 32), (1 << 31) + 7, (1 << 53) + 1, (1 << 63) - 1, 1 << 63]
+    {
         let reply = place.call(&case, &own, id).await?;
         let words = format!("{} for the id {id}", place.words());
         match place.place {

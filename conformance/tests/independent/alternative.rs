@@ -31,6 +31,7 @@ mod show;
 mod slips;
 mod storage;
 mod store;
+mod strangers;
 mod uploads;
 mod vaults;
 mod wire;
@@ -203,6 +204,10 @@ fn changed(choices: &Choices, call: &Call) -> Option<String> {
 async fn outcome(shared: &Shared, request: Request<Incoming>) -> Outcome {
     let mut request = wire::read(request).await?;
     mistakes::request(shared.choices, &shared.keys, &mut request);
+    let early = strangers::request(&shared.lock(), shared.choices, &shared.keys, &mut request);
+    if let Some(early) = early {
+        return early;
+    }
     if let Some(early) = mistakes::without_key(&mut shared.lock(), shared.choices, &request) {
         return early;
     }

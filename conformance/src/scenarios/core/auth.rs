@@ -125,7 +125,11 @@ async fn changed_anywhere(case: Case) -> Result {
         form(format!("spelling {number} of the key"), format!("Bearer {key}"))
     });
     let all = truncated.chain(mistyped).chain(other_cases);
-    try_join_all(all.map(|form| vaults_unauthorized(case, form))).await.map(drop)
+    try_join_all(all.map(|form| vaults_unauthorized(case, form))).await?;
+    // A header may be refused for its bytes (S-80).
+    let call = case.anonymous().call(Method::GET, "/vaults");
+    let reply = call.header("authorization", format!("Bearer {key}é")).send().await?;
+    reply.is_client_error("a key with another letter").map(drop)
 }
 
 /// The key with the case of one letter changed, for each letter, and in one case throughout.

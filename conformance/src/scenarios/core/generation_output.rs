@@ -1,17 +1,17 @@
-//! The end of a job whose model works, its outputs, the vault that they go to, and their images on a
-//! prompt. A server may show its outputs in another form; then scenarios about images are skipped.
+//! The end of a job whose model works, its outputs, and their images on a prompt. A server may show its
+//! outputs in another form; then scenarios about images are skipped.
 
 use crate::case::state;
-use crate::scenarios::answers::shapes::Type;
+use crate::scenarios::answers::shapes::{MEMBER, PROMPT};
 use crate::scenarios::prelude::*;
-use crate::scenarios::shared::job::{Job, Outputs, body, fetch, within_a_jobs_time};
+use crate::scenarios::shared::job::{Job, Outputs, body_for_a_vault, fetch, within_a_jobs_time};
 
 #[rustfmt::skip]
 pub const ALL: &[Scenario] = &[
     scenario! { "generations.images.members" ["PR-07", "GE-29"] members,
-        "Each entry of images has url, width, height and createdAt of their types" },
+        "A prompt with an output has every field of a prompt and of an image, of their types" },
     scenario! { "generations.images.everywhere" ["PR-06", "PR-30", "GE-29"] everywhere,
-        "A prompt shows the same images alone, in the list and in the vault's listing" },
+        "A prompt with an output is the same alone, in the lists and in the vault's listing" },
     scenario! { "generations.images.fetched" ["GE-29", "GE-32"] fetched,
         "Every image is there at its address, for everybody or for those who may see it" },
     scenario! { "generations.images.distinct" ["GE-30"] distinct,
@@ -36,14 +36,12 @@ there_at_once,
         "Without batchCount there is one output" },
     scenario! { "generations.output.once" ["GE-29", "GE-30"] once,
         "Outputs are saved once; their number does not grow later" },
-    scenario! { "generations.output.negative-prompt" ["GE-13", "GE-14"] negative_prompt,
+    scenario! { "generations.output.negative-prompt" ["GE-13", "GE-14"]
+        |case| async move {
+            // A model that does not support it ignores it.
+            Job::finish(&case, json!({ "negativePrompt": "people, text" })).await.map(drop)
+        },
         "A generation with a negativePrompt is completed" },
-    scenario! { "generations.vault.named" ["GE-21", "GE-29"] named,
-        "The output goes into the vault that is named and into no other vault of the caller" },
-    scenario! { "generations.images.stay" ["PR-32", "PR-06"] images_stay,
-        "The images of a generated prompt stay through updates and in another vault" },
-    scenario! { last "generations.vault.general" ["GE-22", "VA-12", "VA-09"] general,
-        "Without vaultId the output goes into a system vault of the account" },
 ];
 
 /// A job that has saved two outputs, and these.
@@ -68,9 +66,13 @@ pub async fn delete_prompts(case: &Case, saved: &Outputs) -> Result {
 }
 
 async fn members(case: Case) -> Result {
-    let saved = in_images(two(&case).await?.1)?;
-    for images in saved.prompts.iter().map(|prompt| &prompt["images"]) {
-        saved.listing.ensure(Type::Images.fits(images), Type::Images, images)?;
+    let saved = two(&case).await?.1;
+    for prompt in &saved.prompts {
+        for field in PROMPT.iter().chain(MEMBER) {
+            let (kind, value) = (field.kind, &prompt[field.name]);
+            let what = format!("{} to be {kind}", field.name);
+            saved.listing.ensure(kind.fits(value), what, value)?;
+        }
     }
     Ok(())
 }
@@ -81,18 +83,24 @@ async fn everywhere(case: Case) -> Result {
     let in_vault = pages.iter().flat_map(|page| page.ids.clone());
     case.list().find(&case, in_vault).await?;
     for (prompt, path) in saved.prompts.iter().zip(saved.paths()) {
-        let expected = unsigned(&prompt["images"]);
+        let expected = as_prompt(prompt);
         let alone = case.wire().get(&path).await?;
-        let alone = &alone.data(200)?["images"];
-        check::equal("images of the prompt alone", &unsigned(alone), &expected)?;
+        check::equal("the prompt alone", &as_prompt(alone.data(200)?), &expected)?;
         let id = prompt["id"].as_i64().unwrap_or_default();
         let page = pages.iter().find(|page| page.ids.contains(&id));
         let page =
             page.ok_or_else(|| saved.listing.failure("the prompt in the list", "it is not"))?;
-        let listed = &page.reply.entry(id)?["images"];
-        check::equal("images in the list", &unsigned(listed), &expected)?;
+        check::equal("the prompt in the list", &as_prompt(&page.reply.entry(id)?), &expected)?;
+        let kind = prompt["promptType"].as_str().unwrap_or_default();
+        job.own_vault()?.list().with("type", kind).walk().await?.expect_once([id])?;
     }
-    Ok(())
+    job.own_vault()?.counts_what_it_lists().await.map(drop)
+}
+
+/// What only calls change of a prompt, wherever it is shown, and its images.
+fn as_prompt(prompt: &Value) -> (Value, BTreeSet<String>) {
+    let fields = merged(prompt.clone(), json!({ "vaultPromptId": 0, "isPinned": false }));
+    (check::stable_fields(&fields), unsigned(&prompt["images"]))
 }
 
 /// The sizes and addresses of images, without the queries of the addresses, which may be signed
@@ -214,85 +222,15 @@ async fn batch(case: Case) -> Result {
     try_join_all(counts).await.map(drop)
 }
 
-/// Another job, queued after the end of the first one, gives it time to save more.
+/// Another job of the same request, queued after the end of the first one, gives it time to save
+/// more, and is a job of its own.
 async fn once(case: Case) -> Result {
-    let job = Job::finish(&case, json!({ "batchCount": 2 })).await?;
-    Job::finish(&case, json!({})).await?;
-    job.wait_completed().await?;
-    job.outputs().await?.counts(2).map(drop)
-}
-
-async fn negative_prompt(case: Case) -> Result {
-    // A model that does not support it ignores it.
-    Job::finish(&case, json!({ "negativePrompt": "people, text" })).await.map(drop)
-}
-
-async fn named(case: Case) -> Result {
-    let other = case.vault().await?;
-    let (public, _) = case.vault_with(json!({ "visibility": "public" })).await?;
-    let of_public = body(&case, json!({ "vaultId": public.id }));
-    Job::submit(&case, of_public).await?.wait_completed().await?.success()?;
-    Outputs::in_vault(&public).await?.any()?;
-    let job = Job::finish(&case, json!({})).await?;
-    let named = json!([job.own_vault()?.id]);
-    let outputs = job.outputs().await?.any()?;
-    for prompt in &outputs.prompts {
-        let vaults = &prompt["vaultIds"];
-        outputs.listing.ensure(*vaults == named, format!("vaultIds {named}"), vaults)?;
+    case.waits_for_jobs()?;
+    let body = body_for_a_vault(&case, json!({ "batchCount": 2 })).await?;
+    for outputs in [2, 4] {
+        let job = Job::submit(&case, body.clone()).await?;
+        job.wait_completed().await?;
+        job.outputs().await?.counts(outputs)?;
     }
-    Outputs::in_vault(&other).await?.counts(0).map(drop)
-}
-
-async fn images_stay(case: Case) -> Result {
-    let outputs = Job::finish(&case, json!({})).await?.outputs().await?.any()?;
-    let of = |prompt: &&Value| prompt["images"].as_array().is_some_and(|images| !images.is_empty());
-    let Some(found) = outputs.prompts.iter().find(of) else {
-        return Err(Failure::skipped("this server shows its outputs otherwise (S-39)"));
-    };
-    case.prompt_with(json!({})).await?.1.equals("/data/images", json!([]))?;
-    let images = found["images"].as_array().map_or(0, Vec::len);
-    let prompt = case.prompt_at(found["id"].as_i64().unwrap_or_default());
-    let other = case.vault().await?;
-    for fields in [json!({ "title": "New" }), json!({ "platform": "new" }), json!({})] {
-        prompt.update(fields).await?.success()?;
-        let now = prompt.read().await?.array("/data/images")?.len();
-        check::equal("the number of images after an update", &now, &images)?;
-    }
-    prompt.save_into(&other).await?.success()?;
-    let now = other.listing().await?.array("/data/0/images")?.len();
-    check::equal("the number of images in another vault", &now, &images)?;
-    other.delete().await?.success()?;
-    let now = prompt.read().await?.array("/data/images")?.len();
-    check::equal("the number of images after that vault was deleted", &now, &images)
-}
-
-/// Two jobs, since a server may create General for the first.
-async fn general(case: Case) -> Result {
-    let (wire, newest) = (case.wire(), case.vaults::<2>().await?);
-    let mut both: Option<HashSet<i64>> = None;
-    for _ in 0..2 {
-        let before = in_system_vaults(&wire).await?;
-        Job::submit(&case, body(&case, json!({}))).await?.wait_completed().await?;
-        let after = in_system_vaults(&wire).await?;
-        let new = after.difference(&before).map(|(vault, _)| *vault);
-        both = Some(new.filter(|id| both.as_ref().is_none_or(|ids| ids.contains(id))).collect());
-    }
-    for vault in &newest {
-        Outputs::in_vault(vault).await?.counts(0)?;
-    }
-    let found = both.is_some_and(|vaults| !vaults.is_empty());
-    check::ensure(found, "the output of both jobs in one system vault", "none")
-}
-
-/// The prompts in all system vaults, each with its vault.
-async fn in_system_vaults(wire: &Wire) -> Result<HashSet<(i64, i64)>> {
-    let mut found = HashSet::new();
-    let vaults = wire.get("/vaults").await?.status(200)?.array("/data")?;
-    let system = vaults.iter().filter(|vault| vault["isSystem"] == true);
-    for id in system.filter_map(|vault| vault["id"].as_i64()) {
-        let prompts = wire.get(&format!("/vaults/{id}/prompts")).await?;
-        let prompts = prompts.status(200)?.integers("/data", "id")?;
-        found.extend(prompts.into_iter().map(|prompt| (id, prompt)));
-    }
-    Ok(found)
+    Ok(())
 }

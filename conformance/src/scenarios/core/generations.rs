@@ -6,6 +6,7 @@
 use url::Url;
 
 use crate::case::state;
+use crate::scenarios::core::upload_put::uploaded;
 use crate::scenarios::prelude::*;
 use crate::scenarios::shared::job::{
     Job, Outputs, body_for_a_vault, own_id, send, status, taken_by_model,
@@ -37,6 +38,8 @@ pub const ALL: &[Scenario] = &[
         "imageInputs takes the url of several uploads, of one or of none" },
     scenario! { "generations.inputs.references" ["GE-23"] |case| images(case, "referenceImageUrls"),
         "referenceImageUrls takes the url of several uploads, of one or of none" },
+    scenario! { "generations.inputs.together" ["LI-11", "LI-12", "GE-20"] together,
+        "imageInputs and referenceImageUrls may hold 7 each, and parameters objects and lists" },
     scenario! { "generations.limits.both-texts" ["LI-09", "LI-10"] both_texts,
         "A prompt and a negativePrompt of 100000 characters each are accepted together, escaped too" },
 ];
@@ -150,8 +153,8 @@ async fn foreign_output(case: Case) -> Result {
     // Another account may use the same clientJobId.
     let id = json!({ "clientJobId": own_id(&case) });
     let (other, is_refused) = (case.other_account(), "a clientJobId of another account");
-    let first =
-        other.wire().post("/generations", body_for_a_vault(&other, id.clone()).await?).await?;
+    let first_body = body_for_a_vault(&other, id.clone()).await?;
+    let first = other.wire().post("/generations", first_body.clone()).await?;
     let body = body_for_a_vault(&case, id).await?;
     let answer = case.wire().post("/generations", body.clone()).await?;
     if first.status_code() == 202 && answer.status_code() != 202 {
@@ -164,11 +167,24 @@ async fn foreign_output(case: Case) -> Result {
     let shown = status(&case.other(), &Job::finish(&case, json!({})).await?.id).await?;
     let known = shown.is_success() && state(&shown).as_deref() == Some("completed");
     shown.ensure(!known, "no status of another account's job", "completed")?;
+    // Neither job takes the place of the other.
+    let theirs = Job::queued(&other, &first_body, first)?;
+    theirs.wait_completed().await?;
+    theirs.outputs().await?.any()?;
     for path in job.outputs().await?.any()?.paths() {
         case.wire().get(&path).await?.status(200)?;
         case.other().get(&path).await?.status(404)?;
     }
-    Ok(())
+    // A vault with outputs is one that can be forked and deleted.
+    let vault = job.own_vault()?;
+    vault.update(json!({ "visibility": "public" })).await?.success()?;
+    let fork = other.fork_of(&vault).await?.0;
+    check::equal(
+        "copies of the outputs",
+        &fork.prompts().await?.len(),
+        &vault.prompts().await?.len(),
+    )?;
+    vault.delete().await?.status(200).map(drop)
 }
 
 async fn again_and_again(case: Case) -> Result {
@@ -182,7 +198,9 @@ async fn again_and_again(case: Case) -> Result {
         if call == 3 {
             job.wait_completed().await?;
         }
-        wire.get(&path).await?.status(200)?;
+        let reply = wire.get(&path).await?;
+        let done = state(reply.status(200)?).as_deref() == Some("completed");
+        reply.ensure(done || call < 3, "a completed job to stay completed", "another state")?;
     }
     Ok(())
 }
@@ -199,17 +217,36 @@ pub async fn accepted(case: Case, fields: Vec<Value>) -> Result {
     Ok(())
 }
 
+/// The upload stays at its address, and the output goes where it is to go.
 async fn image(case: Case) -> Result {
-    let url = uploaded_urls(&case, 1).await?.swap_remove(0);
-    Job::queue_input(&case, json!({ "imageInput": url })).await.map(drop)
+    let slot = uploaded(&case).await?;
+    let job = Job::queue_input(&case, json!({ "imageInput": slot.url })).await?;
+    case.waits_for_jobs()?;
+    if job.completes().await {
+        job.outputs().await?.any()?;
+    }
+    slot.is_live().await.map(drop)
 }
 
 async fn images(case: Case, field: &str) -> Result {
     let urls = uploaded_urls(&case, 3).await?;
-    for some in [&urls[..], &urls[..1], &[]] {
+    for some in [&urls[..], &urls[..1]] {
         Job::queue_input(&case, json!({ field: some })).await?;
     }
-    Ok(())
+    accepted(case, vec![json!({ field: [] })]).await
+}
+
+/// What a model takes alone it is given together: seven each are no fourteen of a kind, and what is
+/// in `parameters` is the provider's affair.
+async fn together(case: Case) -> Result {
+    let urls = uploaded_urls(&case, 7).await?;
+    let (inputs, references) =
+        (json!({ "imageInputs": urls }), json!({ "referenceImageUrls": urls }));
+    for fields in [&inputs, &references, &json!({ "parameters": { "x": "y" } })] {
+        Job::queue_input(&case, fields.clone()).await?;
+    }
+    let nested = json!({ "parameters": { "x": { "y": [1.5, null, [true], {}] } } });
+    accepted(case, vec![merged(inputs, references), nested]).await
 }
 
 /// Every letter is escaped, which makes the longest body that a server has to accept.

@@ -4,7 +4,7 @@
 
 use crate::scenarios::core::prompt_create::create_and_update;
 use crate::scenarios::prelude::*;
-use crate::scenarios::shared::credentials::main_bearer;
+use crate::scenarios::shared::credentials::{form, main_bearer, vaults_unauthorized};
 use crate::scenarios::shared::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
 use crate::scenarios::shared::slot::{Slot, uploaded_urls};
 
@@ -12,8 +12,8 @@ use crate::scenarios::shared::slot::{Slot, uploaded_urls};
 pub const ALL: &[Scenario] = &[
     scenario! { "uploads.put.answer" ["UP-10", "UP-11", "UP-12"] answer,
         "The PUT of the bytes with token and type is answered 200 with an empty body" },
-    scenario! { "uploads.put.token" ["UP-11"] token,
-        "Without the token of its slot an upload is refused, and nothing of it is kept" },
+    scenario! { "uploads.put.token" ["UP-11", "AU-05"] token,
+        "Without the token of its slot an upload is refused and not kept, and no token is a key" },
     scenario! { "uploads.put.largest" ["LI-14", "UP-10", "UP-15"] largest,
         "An image of 10485760 bytes is accepted and shown in full" },
     scenario! { "uploads.put.side-by-side" ["UP-10", "UP-15"] side_by_side,
@@ -31,7 +31,7 @@ pub const ALL: &[Scenario] = &[
     scenario! { "uploads.asset.live" ["UP-15"] live,
         "After the upload the image is at url" },
     scenario! { "uploads.asset.stays" ["UP-19"] stays,
-        "The image is at url however often it is read, also when its prompt is deleted" },
+        "The image is at url however often it is read, also when its prompt has another or is deleted" },
     scenario! { "uploads.asset.not-at-upload-url" ["UP-17"] not_at_upload_url,
         "uploadUrl gives an authentication error in place of the image, before and after the upload" },
     scenario! { "uploads.images.image-url" ["UP-16"]
@@ -69,7 +69,8 @@ async fn token(case: Case) -> Result {
         let call = value.map_or(slot.bare(), |value| slot.bare().header("authorization", value));
         slot.refuses(what, call.body(&slot.content_type, &*bytes), &bytes).await?;
     }
-    Ok(())
+    let key = form("the token of a slot", format!("Bearer {}", slot.token));
+    vaults_unauthorized(&case, key).await.map(drop)
 }
 
 async fn largest(case: Case) -> Result {
@@ -206,6 +207,9 @@ async fn stays(case: Case) -> Result {
         check::with_context(format!("reading {round}"), slot.is_live().await)?;
     }
     let fields = json!({ "imageUrl": slot.url, "referenceMediaUrls": [slot.url] });
+    let another = json!({ "imageUrl": "https://example.com/a.png", "referenceMediaUrls": [] });
+    case.prompt_with(fields.clone()).await?.0.update(another).await?.success()?;
+    check::with_context("out of use", slot.is_live().await)?;
     case.prompt_with(fields).await?.0.delete().await?.status(200)?;
     slot.is_live().await.map(drop)
 }

@@ -68,7 +68,7 @@ pub async fn status(wire: &Wire, id: &str) -> Result<ApiResponse> {
 /// is built into the reference server takes all inputs.
 pub fn taken_by_model(case: &Case, answer: &ApiResponse, input: &str) -> Result {
     let (status, model) = (answer.status_code(), case.image_model());
-    if !matches!(status, 400 | 403..=499 | 502) || model == PLASMA {
+    if !matches!(status, 400 | 403..=412 | 414..=499 | 502) || model == PLASMA {
         return Ok(());
     }
     Err(Failure::skipped(format!(
@@ -138,6 +138,15 @@ impl Job {
             Ok(matches!(state.as_deref(), Some("completed" | "failed")).then_some(reply))
         };
         within_a_jobs_time(&self.case, &format!("the job {} to end", self.id), ended).await
+    }
+
+    /// Whether it completes soon. A model may fail with an input (S-38), in the server's own words.
+    pub async fn completes(&self) -> bool {
+        let completed = || async {
+            let reply = self.status().await?;
+            Ok((state(reply.success()?).as_deref() == Some("completed")).then_some(()))
+        };
+        self.case.until("the job to complete", LIVE, completed).await.is_ok()
     }
 
     pub async fn outputs(&self) -> Result<Outputs> {

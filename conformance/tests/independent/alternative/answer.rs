@@ -24,7 +24,7 @@ pub(super) struct Answer {
 #[derive(Clone, Debug)]
 pub(super) struct Refusal {
     pub(super) status: u16,
-    text: &'static str,
+    pub(super) text: &'static str,
     details: Value,
 }
 
@@ -56,6 +56,11 @@ impl Answer {
             data["undo"] = Value::Null;
         }
         Self::ok(data)
+    }
+
+    /// Without `pagination`.
+    pub(super) fn unpaged(&mut self) {
+        self.page = None;
     }
 
     /// The body.

@@ -51,17 +51,16 @@ choices! {
             ["acme.models-2/s", "acme.models-2/m:1"],
             ["studio/a", "studio/b"];
         /// The scenarios of the core that find nothing to look at: outputs are not in `images`
-        /// (S-39), and an account has at most so many vaults (S-62).
+        /// (S-39), an account has at most so many vaults (S-62), and models take no `imageInput` (S-38).
         skips: &'static [&'static str] =
             &[],
             &[
-                "generations.images.members",
                 "generations.images.stay",
                 "generations.images.fetched",
                 "generations.images.distinct",
                 "generations.output.ratio-default",
             ],
-            &["vaults.list.whole"];
+            &["vaults.list.whole", "generations.inputs.image"];
         /// Prompts, vaults and jobs of other programs, there from the start.
         foreign_things: usize = 130, 0, 3;
     }
@@ -79,7 +78,7 @@ choices! {
         more_headers: bool = false, true, false;
         /// S-74: of a success and of an error.
         content_types: [&'static str; 2] =
-            ["application/json; charset=utf-8", "application/problem+json"],
+            ["Application/JSON;charset=\"UTF-8\"", "application/problem+json"],
             ["application/vnd.api+json", "application/json"],
             ["application/json", "application/json"];
         /// S-53, S-74: the words of every error.

@@ -45,8 +45,15 @@ pub(super) struct Job {
 pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     let fields = call.fields(FIELDS, Call::may_write)?;
     let mut job = order(store, call, &fields)?;
+    let public = |id| store.vaults.iter().any(|one| one.id == id && one.visibility == "public");
+    let not_asked = |vault| match call.choices.bug {
+        "generate.vault-not-asked" => true,
+        "generate.foreign-public-vault" => public(vault),
+        "soft.vault-generates" => store.memory.had_vault(call.account, vault),
+        _ => false,
+    };
     if let Some(vault) = job.vault
-        && !call.choices.bug("generate.vault-not-asked")
+        && !not_asked(vault)
     {
         store.target("tenant.generate-foreign", call.account, vault)?;
     }
@@ -58,11 +65,8 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     let jobs = &call.choices.jobs;
     if job.id.is_empty() {
         job.id = uuid(&store.new_secret(), jobs.capital_ids);
-    } else if jobs.strict_ids {
-        let taken = store.jobs.iter().any(|old| (old.owner, &old.id) == (job.owner, &job.id));
-        if taken {
-            return Err(refused(call.choices.statuses.id_taken, "Used before"));
-        }
+    } else if jobs.strict_ids && store.jobs.iter().any(|old| old.id == job.id) {
+        return Err(refused(call.choices.statuses.id_taken, "Used before"));
     }
     match call.choices.bug {
         "late.generate-long-id-500" if job.id.len() > 36 => {
@@ -91,7 +95,12 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         "generate.batch-four" if !fields.has("batchCount") => job.outputs = 4,
         _ => {}
     }
-    job.request = store.new_secret();
+    super::strangers::order(store, call, &mut job)?;
+    job.request = match call.choices.bug {
+        "job.provider-id-same" => "req-1".to_owned(),
+        _ if jobs.strict_ids => format!("queue/é {}", store.new_secret()),
+        _ => store.new_secret(),
+    };
     let mut data = json!({
         "success": true,
         "clientJobId": job.id,
@@ -110,7 +119,8 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
 fn order(store: &Store, call: &Call, fields: &Fields) -> Result<Job, Refusal> {
     let model = fields.text("modelId", usize::MAX)?.ok_or_else(|| bad("modelId", "missing"))?;
     let text = fields.any_text("prompt", TEXT_MAX)?.ok_or_else(|| bad("prompt", "missing"))?;
-    let kind = fields.choice("generationType", KINDS)?.unwrap_or("image");
+    let kinds = if call.choices.bug("generate.type-text") { super::prompts::KINDS } else { KINDS };
+    let kind = fields.choice("generationType", kinds)?.unwrap_or("image");
     fields.any_text("negativePrompt", TEXT_MAX)?;
     fields.address("imageInput")?;
     fields.addresses("imageInputs", 7)?;
@@ -118,6 +128,10 @@ fn order(store: &Store, call: &Call, fields: &Fields) -> Result<Job, Refusal> {
     fields.object("parameters")?;
     let editor = fields.text("imageEditEndpointId", usize::MAX)?;
     let ratio = fields.text("aspectRatio", usize::MAX)?.unwrap_or_else(|| "1:1".to_owned());
+    // The provider has no key to read it (S-38, S-45).
+    if call.choices.files.key_to_read && fields.has("imageInput") {
+        return Err(refused(call.choices.statuses.no_model, "Not to be read"));
+    }
     let outputs = fields.integer("batchCount")?.unwrap_or(1);
     let most = if call.choices.bug("generate.batch-five") { 5 } else { 4 };
     let least = if call.choices.bug("generate.batch-none") { 0 } else { 1 };
@@ -137,7 +151,8 @@ fn order(store: &Store, call: &Call, fields: &Fields) -> Result<Job, Refusal> {
         begun: now(),
         state: State::Underway,
     };
-    if call.choices.jobs.known_models_only && !is_possible(store, &job) {
+    let videos = call.choices.jobs.strict_ids && kind == "video" && outputs > 1;
+    if videos || call.choices.jobs.known_models_only && !is_possible(store, &job) {
         return Err(refused(call.choices.statuses.no_model, "No such model"));
     }
     Ok(job)
@@ -225,6 +240,7 @@ pub(super) fn status(store: &mut Store, call: &Call, id: &str) -> Outcome {
 /// Ends the jobs whose time has come.
 pub(super) fn go_on(store: &mut Store, path: &str) {
     let now = now();
+    super::strangers::go_on(store);
     for place in 0..store.jobs.len() {
         let job = &store.jobs[place];
         let wait = store.choices.jobs.duration;
@@ -239,14 +255,19 @@ pub(super) fn go_on(store: &mut Store, path: &str) {
 /// Puts what a job has made into its vault: a prompt for each output.
 fn save(store: &mut Store, place: usize) -> State {
     let job = &store.jobs[place];
-    let (owner, kind, outputs) = (job.owner, job.kind, job.outputs);
+    let (owner, kind) = (job.owner, job.kind);
     let (text, model, named) = (job.text.clone(), job.model.clone(), job.vault);
     let vault = named.unwrap_or_else(|| store.general(owner));
+    let vault = super::strangers::place(store, owner, vault);
     let is_there = store.vaults.iter().any(|each| each.id == vault);
     if !is_there && store.choices.jobs.fails_without_vault {
         return State::Failed;
     }
     if store.choices.bug("job.output-lost") {
+        return State::Completed;
+    }
+    let outputs = super::strangers::outputs(store, place, vault);
+    if outputs == 0 {
         return State::Completed;
     }
     let outputs = match store.choices.bug {
@@ -284,6 +305,7 @@ fn save(store: &mut Store, place: usize) -> State {
                 let general = store.general(owner);
                 store.enter(general, id);
             }
+            super::strangers::saved(store, place, id);
             if store.choices.bug("count.job") {
                 *store.memory.counts.entry(vault).or_default() -= 1;
             }

@@ -12,12 +12,14 @@ use super::cache::{self, Cache};
 use super::call::Call;
 use super::choices::Choices;
 use super::store::{Account, Membership, Prompt, Stamp, Store, Vault};
+use super::strangers;
 use super::wire::ApiRequest;
 
 /// What some bugs remember.
 #[derive(Default)]
 pub(super) struct Memory {
     pub(super) cache: Cache,
+    pub(super) strangers: strangers::Memory,
     /// Deleted prompts and vaults.
     prompts: Vec<Prompt>,
     vaults: Vec<Vault>,
@@ -140,8 +142,9 @@ pub(super) fn answered(store: &mut Store, call: &Call) -> Outcome {
     if call.choices.bug.starts_with("cache.") {
         return cache::answered(store, call);
     }
-    let before = before(store, call);
-    let outcome = before.unwrap_or_else(|| call.answer(store));
+    let before = before(store, call).or_else(|| strangers::before(store, call));
+    let mut outcome = before.unwrap_or_else(|| call.answer(store));
+    strangers::after(store, call, &mut outcome);
     after(store, call, outcome)
 }
 
@@ -210,7 +213,7 @@ fn before(store: &mut Store, call: &Call) -> Option<Outcome> {
             store.memory.prompts.push(old);
             None
         }
-        ("soft.vault-in-list" | "soft.vault-contents" | "soft.vault-forked" | "soft.vault-patched" | "soft.vault-target", "DELETE", ["vaults", _]) => {
+        ("soft.vault-in-list" | "soft.vault-contents" | "soft.vault-forked" | "soft.vault-patched" | "soft.vault-target" | "soft.vault-generates", "DELETE", ["vaults", _]) => {
             let old = store.vaults.iter().position(|one| one.id == id && one.owner == call.account && !one.is_general)?;
             let old = store.vaults.remove(old);
             store.memory.vaults.push(Vault { slug: old.slug.clone(), name: old.name.clone(), description: old.description.clone(), ..old });

@@ -152,7 +152,7 @@ impl ListQuery {
             let seen = self.cursor.as_deref().and_then(seen).unwrap_or(0);
             let mut rest = found.into_iter().skip(seen);
             let page: Vec<_> = rest.by_ref().take(limit).collect();
-            return (page, rest.next().map(|_| cursor(seen + limit)));
+            return (page, rest.next().map(|_| cursor(seen + limit, store.turn())));
         }
         let last = self.cursor.as_deref().and_then(|cursor| cursor.rsplit_once('.'));
         let mut after: u64 = last.map_or(0, |(_, last)| last.parse().unwrap_or_default());
@@ -175,8 +175,13 @@ impl ListQuery {
         let last_too = bug("cursor.after-the-last") && !found.is_empty();
         let full = bug("cursor.after-a-full-page") && found.len() == limit;
         let missing = bug("cursor.never") || bug("page.full-last-lost") && rest.len() == limit;
-        let next = ((!rest.is_empty() || last_too || full) && !missing)
+        let mut next = ((!rest.is_empty() || last_too || full) && !missing)
             .then(|| format!("{}.{end}", self.list()));
+        let filtered = self.vault.is_some() || self.kind.is_some();
+        let all = |end: u64| format!("{}.{end}", self.list());
+        let facts = (self.account, filtered, limit);
+        let made = (self.cursor.as_ref(), &all as _);
+        super::strangers::page(store, facts, (&mut found, !rest.is_empty()), &mut next, made);
         (found, next)
     }
 }
@@ -196,6 +201,7 @@ fn limit_of(bug: &str, value: String) -> String {
         "limit.capped-above" => to(|limit| limit.min(100)),
         "limit.32-bits" => to(|limit| i64::from(limit as i32)),
         "limit.most-50" => to(|limit| if limit > 50 { 0 } else { limit }),
+        "limit.overflow-is-default" if number.is_err() && value.len() > 18 => "20".to_owned(),
         "limit.zero-is-default" if value == "0" => "20".to_owned(),
         "limit.negative-is-default" if value.starts_with('-') => "20".to_owned(),
         "limit.word-is-default" if number.is_err() => "20".to_owned(),
@@ -206,7 +212,7 @@ fn limit_of(bug: &str, value: String) -> String {
 }
 
 /// Where a prompt stands in an order that means nothing.
-fn place(store: &Store, prompt: &Prompt) -> u64 {
+pub(super) fn place(store: &Store, prompt: &Prompt) -> u64 {
     store.noise(prompt.id.unsigned_abs()) | 1
 }
 
@@ -225,13 +231,13 @@ pub(super) fn none(query: &str) -> Result<(), Refusal> {
     }
 }
 
-/// The cursor behind this many entries.
-fn cursor(seen: usize) -> String {
-    format!("{CURSOR_HEAD}{seen}{CURSOR_TAIL}")
+/// A cursor behind this many entries, another one each time.
+fn cursor(seen: usize, turn: usize) -> String {
+    format!("{CURSOR_HEAD}{seen}{CURSOR_TAIL}{turn}")
 }
 
 fn seen(cursor: &str) -> Option<usize> {
-    cursor.strip_prefix(CURSOR_HEAD)?.strip_suffix(CURSOR_TAIL)?.parse().ok()
+    cursor.strip_prefix(CURSOR_HEAD)?.split_once(CURSOR_TAIL)?.0.parse().ok()
 }
 
 fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {

@@ -92,6 +92,8 @@ pub(super) fn prompt(choices: &Choices, prompt: &Prompt, value: &mut Value) {
         "late.vault-ids-twice" => value["vaultIds"] = value["vaultIds"].as_array().into_iter().flatten().flat_map(|id| [id.clone(), id.clone()]).collect(),
         "late.vault-ids-objects" => value["vaultIds"] = value["vaultIds"].as_array().into_iter().flatten().map(|id| json!({ "id": id })).collect(),
         "late.images-one" => value["images"] = value["images"].as_array().into_iter().flatten().take(1).cloned().collect(),
+        "job.output-vault-ids-empty" => if !prompt.images.is_empty() { value["vaultIds"] = json!([]) },
+        "job.output-no-updated" => if !prompt.images.is_empty() { value["updatedAt"] = Value::Null },
         "image.width-text" => for image in value["images"].as_array_mut().into_iter().flatten() { text(image, "width") },
         "image.created-missing" => for image in value["images"].as_array_mut().into_iter().flatten() { without(image, "createdAt") },
         "image.url-null" => for image in value["images"].as_array_mut().into_iter().flatten() { image["url"] = Value::Null },
@@ -106,6 +108,7 @@ pub(super) fn member(choices: &Choices, value: &mut Value) {
     match choices.bug {
         "member.pinned-number" => value["isPinned"] = json!(i32::from(value["isPinned"] == true)),
         "member.pinned-omitempty" => omit_empty(value, "isPinned"),
+        "job.output-pin-null" => if value["images"] != json!([]) { value["isPinned"] = Value::Null },
         "member.pinned-always-false" => value["isPinned"] = json!(false),
         "member.id-missing" => without(value, "vaultPromptId"),
         "member.id-of-prompt" => value["vaultPromptId"] = value["id"].clone(),
@@ -256,6 +259,11 @@ pub(super) fn success(choices: &Choices, body: &mut Value) {
         "page.omitempty" => if body["pagination"]["nextCursor"].is_null() && body["pagination"].is_object() { without(&mut body["pagination"], "nextCursor") },
         "page.empty-at-end" => if body["pagination"].is_object() && body["pagination"]["nextCursor"].is_null() { body["pagination"]["nextCursor"] = json!("") },
         "page.false-at-end" => if body["pagination"].is_object() && body["pagination"]["nextCursor"].is_null() { body["pagination"]["nextCursor"] = json!(false) },
+        "page.null-at-end" => if body["pagination"].is_object() && body["pagination"]["nextCursor"].is_null() { body["pagination"] = Value::Null },
+        "page.missing-if-empty" => if body["data"] == json!([]) { without(body, "pagination") },
+        "envelope.queued-error-empty" => if body["data"]["statusUrl"].is_string() { body["error"] = json!("") },
+        "envelope.slot-no-error" => if body["data"]["uploadUrl"].is_string() { without(body, "error") },
+        "envelope.status-error-text" => if body["data"]["state"].is_string() { body["error"] = json!("none") },
         "page.snake-case" => if body["pagination"].is_object() { let next = body["pagination"]["nextCursor"].take(); body["pagination"] = json!({ "next_cursor": next }) },
         "page.beside" => { let next = body["pagination"]["nextCursor"].take(); body["nextCursor"] = next; without(body, "pagination") }
         _ => {}
@@ -266,6 +274,20 @@ pub(super) fn success(choices: &Choices, body: &mut Value) {
 #[rustfmt::skip]
 pub(super) fn refusal(choices: &Choices, status: &mut u16, body: &mut Value) {
     match (choices.bug, *status) {
+        ("error.several-details-list" | "error.member-details-null" | "error.query-details-null" | "error.reference-details-null", _) if body["error"] == "!" => body["details"] = if choices.bug("error.several-details-list") { json!([]) } else { Value::Null },
+        ("error.fork-plain" | "error.job-plain" | "error.keys-plain" | "error.type-plain" | "error.path-id-plain", _) if body["error"] == "!" => *body = json!("Error"),
+        ("error.scope-no-details", _) if body["error"] == "!" => without(body, "details"),
+        ("error.revoked-no-details", 401) if body["error"] == "Revoked key" => without(body, "details"),
+        ("error.generate-object", _) if body["error"] == "!" => body["error"] = json!({ "message": "Bad value" }),
+        ("error.upload-details-null", _) if body["error"] == "!" => body["details"] = Value::Null,
+        ("error.broken-details-list", 422) if body["error"] == "No JSON object" => body["details"] = json!([]),
+        ("error.broken-no-details", 422) if body["error"] == "No JSON object" => without(body, "details"),
+        ("error.broken-plain", 422) if body["error"] == "No JSON object" => *body = json!("Unexpected token"),
+        ("error.nil-map", 401 | 404) => body["details"] = Value::Null,
+        ("error.php-details", 401 | 404) => body["details"] = json!([]),
+        ("error.null-404", 404) => body["error"] = Value::Null,
+        ("error.null-401", 401) => body["error"] = Value::Null,
+        ("error.list-on-404", 404) => body["data"] = json!([]),
         ("late.401-no-details", 401) => without(body, "details"),
         ("late.404-no-details", 404) => without(body, "details"),
         ("late.400-error-list", 400) => body["error"] = json!(["title is required"]),

@@ -93,6 +93,10 @@ async fn put(
             let kept = store.files.iter_mut().find(|file| file.name == name);
             kept.into_iter().for_each(|file| (file.shown, file.live) = (Some(body.clone()), live));
         }
+        if status == statuses.used && store.choices.bug("put.refused-second-kept") {
+            let kept = store.files.iter_mut().find(|file| file.name == name);
+            kept.into_iter().for_each(|file| file.shown = Some(body.clone()));
+        }
         if status == statuses.used && store.choices.bug("put.twice-says-200") {
             return Ok(Raw { status: 200, headers: Vec::new(), body: Bytes::new() });
         }
@@ -118,6 +122,7 @@ async fn put(
         "put.larger" => more,
         "put.smaller" => !more,
         "put.one-more" => body.len() == size + 1,
+        "put.empty-taken" => body.is_empty(),
         "put.one-less" => body.len() + 1 == size,
         _ => false,
     };
@@ -169,6 +174,7 @@ fn allowed<'a>(
         "put.token-not-asked" => true,
         "put.any-token" => sent.starts_with("Bearer "),
         "put.token-beginning" => bearer(file).starts_with(sent) && sent.len() > 12,
+        "put.key-taken" if sent.contains("_live_") => true,
         "put.scheme-not-asked" => sent.ends_with(&*file.token),
         "put.token-of-any-slot" => store.files.iter().any(|file| sent == bearer(file)),
         "put.longer-token" => sent.starts_with(&bearer(file)),
@@ -179,6 +185,9 @@ fn allowed<'a>(
         () if !authorized || !address.contains(&file.signature) => Err(statuses.token),
         () if method != Method::PUT => Err(statuses.no_method),
         () if is_used => Err(statuses.used),
+        () if store.choices.bug("put.webp-refused") && file.content_type == "image/webp" => {
+            Err(415)
+        }
         () if needs_length && !headers.contains_key(CONTENT_LENGTH) => Err(411),
         () if !any_type && text(CONTENT_TYPE) != file.content_type => Err(statuses.content_type),
         () => Ok(file),

@@ -33,6 +33,11 @@ pub(super) struct ApiRequest {
 }
 
 impl ApiRequest {
+    /// Whether there is one, text or not.
+    pub(super) fn has_authorization(&self) -> bool {
+        self.headers.contains_key(AUTHORIZATION)
+    }
+
     /// A header that is text.
     pub(super) fn header(&self, name: &str) -> Option<String> {
         self.headers.get(name)?.to_str().ok().map(ToOwned::to_owned)
@@ -116,6 +121,11 @@ pub(super) fn write(choices: &Choices, outcome: Outcome) -> Response<Chunks> {
     };
     let body = match choices.wire.spread_out {
         true => pieces(&in_ascii(&body)),
+        false if choices.bug("wire.length-in-characters") => {
+            let text = body.to_string();
+            let length = text.chars().count();
+            Full::from(Bytes::from(text).slice(..length)).boxed()
+        }
         false => Full::from(body.to_string()).boxed(),
     };
     let mut response = respond(choices, status, body);
