@@ -244,7 +244,7 @@ async fn named(case: Case) -> Result {
 }
 
 async fn images_stay(case: Case) -> Result {
-    let outputs = Job::finish(&case, json!({})).await?.outputs().await?.any()?;
+    let outputs = Job::finish(&case, json!({ "batchCount": 2 })).await?.outputs().await?.any()?;
     let of = |prompt: &&Value| prompt["images"].as_array().is_some_and(|images| !images.is_empty());
     let Some(found) = outputs.prompts.iter().find(of) else {
         return Err(Failure::skipped("this server shows its outputs otherwise (S-39)"));
@@ -261,6 +261,8 @@ async fn images_stay(case: Case) -> Result {
     prompt.save_into(&other).await?.success()?;
     let now = other.listing().await?.array("/data/0/images")?.len();
     check::equal("the number of images in another vault", &now, &images)?;
+    prompt.expect_vaults([&other], [&other]).await?;
+    other.counts_what_it_lists().await?;
     other.delete().await?.success()?;
     let now = prompt.read().await?.array("/data/images")?.len();
     check::equal("the number of images after that vault was deleted", &now, &images)
