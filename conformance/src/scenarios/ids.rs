@@ -114,9 +114,17 @@ async fn foreign(case: Case, place: &Place) -> Result {
         let own = Ids::make(&stranger).await?;
         // A vault that others may fork is not open to them otherwise.
         let visibilities: &[&str] = match place.kind {
-            Kind::Vault if place.name != "fork-vault" => &["private", "unlisted", "public"],
-            _ => &["private"],
+            Kind::Vault if place.name == "fork-vault" => &["private"],
+            Kind::Vault => &["private", "unlisted", "public"],
+            _ => &["private", "public"],
         };
+        if place.kind == Kind::Prompt {
+            owner
+                .prompt_at(owned.prompt)
+                .save_into(&owner.vault_at(owned.vault))
+                .await?
+                .status(200)?;
+        }
         for visibility in visibilities {
             let change = json!({ "visibility": visibility });
             owner.vault_at(owned.vault).update(change).await?.status(200)?;

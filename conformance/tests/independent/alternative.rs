@@ -18,6 +18,7 @@ mod cache;
 mod call;
 pub(crate) mod choices;
 mod clock;
+mod combined;
 mod contents;
 mod fields;
 mod foreign;

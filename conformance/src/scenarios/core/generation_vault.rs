@@ -77,7 +77,7 @@ async fn named(case: Case) -> Result {
 }
 
 async fn images_stay(case: Case) -> Result {
-    let job = Job::finish(&case, json!({})).await?;
+    let job = Job::finish(&case, json!({ "batchCount": 2 })).await?;
     let outputs = job.outputs().await?.any()?;
     let of = |prompt: &&Value| prompt["images"].as_array().is_some_and(|images| !images.is_empty());
     let Some(found) = outputs.prompts.iter().find(of) else {
@@ -95,6 +95,8 @@ async fn images_stay(case: Case) -> Result {
     prompt.save_into(&other).await?.success()?;
     let now = other.listing().await?.array("/data/0/images")?.len();
     check::equal("the number of images in another vault", &now, &images)?;
+    prompt.expect_vaults([&other], [&other]).await?;
+    other.counts_what_it_lists().await?;
     let member = job.own_vault()?.member_of(&prompt).await?;
     let member = member.moved_to(&case.vault().await?).await?;
     for reply in [member.pin().await?, member.unpin().await?, member.remove().await?] {

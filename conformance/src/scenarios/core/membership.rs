@@ -206,9 +206,11 @@ pub const MIXED: [usize; 11] = [2, 0, 4, 10, 1, 3, 9, 5, 8, 6, 7];
 
 async fn every_way_in(case: Case, pause: Duration) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts_in_turn(5).await?);
-    // Removed, and added anew as the last one.
-    vault.add_in_turn([&prompts[0]]).await?;
-    vault.member_of(&prompts[0]).await?.remove().await?.status(200)?;
+    // Removed, and put in anew.
+    vault.add_in_turn(&prompts[..3]).await?;
+    for member in vault.members().await? {
+        member.remove().await?.status(200)?;
+    }
     vault.add_in_turn([&prompts[3]]).await?;
     for (n, way) in [(1, Way::Save), (2, Way::Update)] {
         tokio::time::sleep(pause).await;
@@ -217,7 +219,7 @@ async fn every_way_in(case: Case, pause: Duration) -> Result {
     tokio::time::sleep(pause).await;
     let (created, _) = case.prompt_with(json!({ "vaultId": vault.id })).await?;
     tokio::time::sleep(pause).await;
-    vault.add_in_turn([&prompts[0]]).await?;
+    vault.put(&prompts[0], Way::Add).await?.status(201)?;
     let expected = [&prompts[0], &created, &prompts[2], &prompts[1], &prompts[3]];
     vault.expect_prompts(expected).await?;
     for prompt in &expected[2..] {

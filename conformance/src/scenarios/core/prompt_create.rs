@@ -158,7 +158,8 @@ pub fn off_the_pattern(case: &Case) -> Vec<Value> {
 
 async fn optional_for_text(case: Case) -> Result {
     let model = json!({ "modelId": case.image_model() });
-    creates(case.clone(), [of_type("text"), typed(&case, "text"), model], ACCEPTED).await
+    let is_text: Expected = |reply| reply.success()?.equals("/data/promptType", "text");
+    creates(case.clone(), [of_type("text"), typed(&case, "text"), model], is_text).await
 }
 
 async fn pattern_on_create(case: Case) -> Result {

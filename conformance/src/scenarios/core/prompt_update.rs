@@ -81,7 +81,7 @@ async fn put_in(case: Case, way: Way) -> Result {
 }
 
 async fn saves_at_once(case: Case) -> Result {
-    let (prompt, vaults) = (case.prompt().await?, case.vaults::<8>().await?);
+    let (prompt, vaults) = (case.prompt().await?, case.vaults::<12>().await?);
     let saves = race::all(vaults.iter().map(|vault| prompt.save_into(vault))).await?;
     race::expect_status(&saves, 200)?;
     prompt.expect_vaults(&vaults, &vaults).await
@@ -129,7 +129,10 @@ async fn stored(case: Case) -> Result {
     // Also together: one field must not prevent the update of another.
     let (prompt, _) = before(&case).await?;
     let all = shown(&case);
-    prompt.update(Value::from_iter(all.clone())).await?.success()?;
+    let vault = case.vault().await?;
+    let several = merged(Value::from_iter(all.clone()), json!({ "vaultId": vault.id }));
+    prompt.update(several).await?.success()?;
+    vault.expect_prompts([&prompt]).await?;
     let read = prompt.get().await?;
     for (field, value) in all {
         read.equals(&format!("/data/{field}"), value)?;

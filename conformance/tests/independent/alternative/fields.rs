@@ -174,7 +174,26 @@ impl Fields {
         match text {
             "" if self.bodies.trimmed => Err(bad(field, "blank")),
             _ if length > max => Err(bad(field, "too long")),
-            text => Ok(Some(text.to_owned())),
+            text => Ok(Some(self.as_stored(field, text))),
+        }
+    }
+
+    /// A text as sanitizers, columns and loose types change it.
+    #[rustfmt::skip]
+    fn as_stored(&self, field: &str, text: &str) -> String {
+        let slip = |what| self.slip(field, what);
+        match () {
+            () if slip("escaped") => text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"),
+            () if slip("quotes-escaped") => text.replace('"', "&quot;").replace('\'', "&#39;"),
+            () if slip("tags") => text.split('<').map(|part| part.rsplit('>').next().unwrap_or_default()).collect(),
+            () if slip("one-space") => text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "),
+            () if slip("one-line") => text.replace('\n', " "),
+            () if slip("three-bytes") => text.replace(|c: char| c.len_utf8() > 3, ""),
+            () if slip("unescaped") => text.replace("\\n", "\n").replace("\\t", "\t"),
+            () if slip("number") => text.parse::<f64>().map_or_else(|_| text.to_owned(), |number| number.to_string()),
+            () if slip("null-word") && ["null", "None", "undefined"].contains(&text) => "-".to_owned(),
+            () if slip("small") => text.to_lowercase(),
+            () => text.to_owned(),
         }
     }
 

@@ -97,6 +97,13 @@ fn copy_prompts(store: &mut Store, owner: Account, source: i64, fork: i64) {
         copy.owner = owner;
         copy.id = store.new_id();
         store.memory.copies.push((original, copy.id));
+        let same = |one: &Membership| {
+            one.vault == fork
+                && store.prompts.iter().any(|it| it.id == one.prompt && it.title == copy.title)
+        };
+        if store.choices.bug("fork.same-titles-once") && store.memberships.iter().any(same) {
+            continue;
+        }
         if store.choices.bug("fork.in-source-too") {
             store.enter(source, copy.id);
         }

@@ -11,6 +11,7 @@ use super::answer::{Answer, Outcome, bad, refused};
 use super::cache::{self, Cache};
 use super::call::Call;
 use super::choices::Choices;
+use super::combined;
 use super::store::{Account, Membership, Prompt, Stamp, Store, Vault};
 use super::strangers;
 use super::wire::ApiRequest;
@@ -30,6 +31,8 @@ pub(super) struct Memory {
     /// Memberships that were removed, and the dates of first pins.
     pub(super) removed: Vec<Membership>,
     pub(super) pins: BTreeMap<i64, Stamp>,
+    /// The last `updatedAt` before an update.
+    pub(super) updated: Value,
     /// What a counter column is wrong by.
     pub(super) counts: BTreeMap<i64, i64>,
 }
@@ -142,9 +145,14 @@ pub(super) fn answered(store: &mut Store, call: &Call) -> Outcome {
     if call.choices.bug.starts_with("cache.") {
         return cache::answered(store, call);
     }
-    let before = before(store, call).or_else(|| strangers::before(store, call));
+    let before = before(store, call)
+        .or_else(|| strangers::before(store, call))
+        .or_else(|| combined::before(store, call));
     let mut outcome = before.unwrap_or_else(|| call.answer(store));
     strangers::after(store, call, &mut outcome);
+    if let Ok(answer) = &mut outcome {
+        combined::after(store, call, answer);
+    }
     after(store, call, outcome)
 }
 

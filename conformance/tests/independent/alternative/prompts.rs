@@ -105,6 +105,9 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         "create.model-asked-always" if prompt.model.is_none() => {
             return Err(bad("modelId", "missing"));
         }
+        "create.type-from-model" if prompt.model.is_some() && !fields.has("promptType") => {
+            prompt.kind = "image"
+        }
         "create.image-shown" if prompt.image.is_some() => prompt.platform = prompt.image.clone(),
         _ => {}
     }
@@ -198,6 +201,7 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
         "patch.drops-text" if !fields.has("prompt") => after.text = String::new(),
         "patch.platform-drops-text" if fields.has("platform") => after.text = "(none)".to_owned(),
         "patch.title-in-text" if fields.has("title") => after.text = after.title.clone(),
+        "patch.model-sets-type" if fields.has("modelId") && !set_kind => after.kind = "image",
         "patch.drops-model" if !fields.has("modelId") => after.model = None,
         "patch.text-drops-model" if set_kind && after.kind == "text" => after.model = None,
         "patch.title-drops-model" if fields.has("title") && !fields.has("modelId") => {

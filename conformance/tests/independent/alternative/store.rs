@@ -301,7 +301,16 @@ impl Store {
             return self.memberships.last().map_or(0, |held| held.id);
         }
         let (id, added) = (self.new_id(), self.stamp());
-        self.memberships.push(Membership { id, vault, prompt, added, pinned: None });
+        let mut others = self.memberships.iter_mut().filter(|old| old.prompt == prompt);
+        let pinned = match self.choices.bug {
+            "enter.copies-pin" => others.find_map(|old| old.pinned),
+            "enter.date-of-prompt" => {
+                others.for_each(|old| old.added = added);
+                None
+            }
+            _ => None,
+        };
+        self.memberships.push(Membership { id, vault, prompt, added, pinned });
         self.touch(vault, prompt);
         id
     }

@@ -22,6 +22,10 @@ pub(super) fn list(store: &Store, call: &Call) -> Outcome {
         "vaults.oldest-first" => own.sort_by_key(|vault| (vault.created, vault.id)),
         "vaults.by-name" => own.sort_by_key(|vault| vault.name.clone()),
         "vaults.last-updated-first" => own.sort_by_key(|vault| std::cmp::Reverse(vault.updated)),
+        "vaults.used-first" => own.sort_by_key(|vault| {
+            let held = store.memberships.iter().filter(|held| held.vault == vault.id);
+            std::cmp::Reverse(held.map(|held| held.added.at).max().unwrap_or(0).max(vault.created))
+        }),
         "vaults.no-system" => own.retain(|vault| !vault.is_system),
         "vaults.no-private" => own.retain(|vault| vault.visibility != "private"),
         "vaults.no-forks" => {
