@@ -59,6 +59,7 @@
 
 mod ask;
 mod file;
+mod line;
 mod step;
 mod steps;
 
@@ -71,9 +72,10 @@ use serde_json::Value;
 use tokio::sync::{Mutex, RwLock};
 
 use self::file::{File, Header};
+use self::line::{Begin, Event, Kind, Line};
 pub use self::step::Step;
 use self::step::{decoded, encoded};
-use self::steps::{Begin, Claim, Event, Kind, Line, Sending, Steps};
+use self::steps::{Claim, Sending, Steps};
 use crate::call::require_runtime;
 use crate::client::Client;
 use crate::error::{Error, Outcome};

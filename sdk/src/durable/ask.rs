@@ -8,8 +8,9 @@ use jiff::SignedDuration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
+use super::line::{Begin, Event, Kind, Line, List};
 use super::step::{decoded, encoded};
-use super::steps::{Begin, Claim, Event, Kind, Line, List, Recorded, State};
+use super::steps::{Claim, Recorded, State};
 use super::{Journal, Shared};
 use crate::error::{Error, Outcome};
 use crate::model::{Timestamp, VaultId};

@@ -11,7 +11,8 @@ use std::{fmt, io, thread};
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
-use super::steps::{Line, Steps};
+use super::line::Line;
+use super::steps::Steps;
 use crate::client::Client;
 use crate::error::Error;
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::steps::Kind;
+use super::line::Kind;
 use crate::error::Error;
 use crate::model::{GenerationJob, JobId, Prompt, Vault};
 use crate::resources::generations::CreateGeneration;

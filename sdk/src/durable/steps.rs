@@ -1,80 +1,16 @@
-//! The lines of the file, and the steps in memory that they tell of.
+//! The steps of a journal in memory, of which the lines of its file tell.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::error::{Error, Outcome};
-use crate::model::{JobId, Timestamp};
+use super::line::{Begin, Event, Kind, Line, List};
+use crate::error::Error;
+use crate::model::Timestamp;
 use crate::send::evidence::Claims;
-
-/// The kinds of steps of this [`VERSION`](super::file::VERSION) of the file. A new one needs a new
-/// version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    Prompt,
-    Vault,
-    Fork,
-    Upload,
-    Generation,
-}
-
-/// A list that tells what was carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum List {
-    Prompts,
-    Vaults,
-}
-
-impl Kind {
-    pub(super) const fn list(self) -> Option<List> {
-        match self {
-            Self::Prompt => Some(List::Prompts),
-            Self::Vault | Self::Fork => Some(List::Vaults),
-            Self::Upload | Self::Generation => None,
-        }
-    }
-
-    /// Whether a call that failed was certainly not carried out. An upload that is repeated has no
-    /// further effect.
-    pub(super) fn is_not_done(self, error: &Error) -> bool {
-        self == Self::Upload || error.outcome() == Outcome::NotDone
-    }
-}
-
-/// A line of the file.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Line {
-    key: String,
-    #[serde(flatten)]
-    event: Event,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-pub(super) enum Event {
-    /// The call will be sent.
-    Begin(Begin),
-    /// The service carried it out, with this result.
-    Done { value: Value },
-    /// The service did not carry it out.
-    NotDone,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Begin {
-    pub(super) kind: Kind,
-    /// What the call sends, without URLs.
-    pub(super) content: Value,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) job: Option<JobId>,
-    pub(super) at: Timestamp,
-}
 
 #[derive(Debug, Default)]
 pub(super) struct Steps(Mutex<All>);
@@ -108,18 +44,6 @@ pub(super) enum State {
     Ambiguous(String),
     NotDone,
     Done(Value),
-}
-
-impl Line {
-    pub(super) fn new(key: &str, event: Event) -> Self {
-        Self { key: key.to_owned(), event }
-    }
-}
-
-impl Begin {
-    pub(super) fn new(kind: Kind, content: Value) -> Self {
-        Self { kind, content, job: None, at: Timestamp::now() }
-    }
 }
 
 impl Recorded {
@@ -298,20 +222,5 @@ pub(super) struct Sending<'a>(pub(super) &'a Claim<'a>);
 impl Drop for Sending<'_> {
     fn drop(&mut self) {
         self.0.steps.change(&self.0.key, |step| step.since = Instant::now());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Kind;
-    use crate::durable::file::VERSION;
-
-    #[test]
-    fn a_kind_that_an_older_crate_does_not_know_needs_another_version_of_the_file() {
-        // Whoever adds a kind here raises the version.
-        let version_of = |kind| match kind {
-            Kind::Prompt | Kind::Vault | Kind::Fork | Kind::Upload | Kind::Generation => 2,
-        };
-        assert_eq!(version_of(Kind::Fork), VERSION);
     }
 }

@@ -110,7 +110,8 @@ async fn while_changing(case: Case) -> Result {
 }
 
 async fn each_once_by_type(case: Case) -> Result {
-    let (vault, texts) = case.vault_of(3).await?;
+    // So many that they are not all before the images, in an order by chance.
+    let (vault, texts) = case.vault_of(8).await?;
     let mut texts = ids(texts);
     let mut images = Vec::new();
     for _ in 0..4 {

@@ -290,7 +290,7 @@ pub(super) fn page(
     let end = found.last().map_or(0, |last| query::place(store, last));
     let mut others: Vec<_> = store.prompts.iter().filter(|one| one.owner == account).collect();
     others.sort_by_key(|one| query::place(store, one));
-    let behind = others.iter().find(|one| query::place(store, one) > end);
+    let mut behind = others.iter().filter(|one| query::place(store, one) > end);
     match store.choices.bug {
         "page.third-is-second" if given.is_some() && next.is_some() => *next = given.cloned(),
         "page.more-of-all" if others.len() > found.len() && !found.is_empty() => {
@@ -299,8 +299,8 @@ pub(super) fn page(
         "page.full-filtered" if filtered && found.len() == limit => *next = Some(all(end)),
         "page.hundred-is-last" if limit == 100 => *next = None,
         "page.stops-at-other" if rest => {
-            let same = |one: &&&Prompt| found.last().is_some_and(|last| last.kind == one.kind);
-            *next = next.take().filter(|_| behind.filter(same).is_some());
+            let other = |one: &&&Prompt| found.last().is_some_and(|last| last.kind != one.kind);
+            *next = next.take().filter(|_| !behind.any(|one| other(&one)));
         }
         "page.join-limit" => {
             let mut rows = 0;
