@@ -92,8 +92,6 @@ pub(super) fn before(store: &mut Store, call: &Call) -> Option<Outcome> {
             let gone = |file: &super::uploads::File| old.image.as_ref().is_some_and(|url| body["imageUrl"].is_string() && url.contains(&file.name)) || old.references.iter().any(|url| body["referenceMediaUrls"].is_array() && url.contains(&file.name));
             store.files.retain(|file| !gone(file));
         }
-        ("cursor.ascii-500", "GET", ["prompts"]) => if let Ok(answer) = &call.answer(store)
-            && answer.data.as_array().and_then(|all| all.last()).is_some_and(|last| !last["title"].as_str().unwrap_or_default().is_ascii()) && call.request.query.contains("limit=") { return Some(Err(refused(500, "ordinal not in range(128)"))) },
         ("scope.queued-anyway", "POST", ["generations"]) if !has_scope => store.jobs.push(Job {
             id: body["clientJobId"].as_str().unwrap_or_default().to_owned(), owner: call.account, vault: body["vaultId"].as_i64(), kind: "image", model: body["modelId"].as_str().unwrap_or_default().to_owned(),
             ratio: "1:1".to_owned(), text: body["prompt"].as_str().unwrap_or_default().to_owned(), outputs: 1, request: String::new(), begun: now(), state: State::Underway,
