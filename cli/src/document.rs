@@ -62,7 +62,7 @@ impl Document {
     /// Reads a file; one without front matter is all text.
     pub(crate) fn parse(file: &str) -> Result<Self> {
         let file = unix_lines(file.strip_prefix('\u{feff}').unwrap_or(file));
-        let Some((front, text)) = parts(&file) else {
+        let Some((front, text)) = split_front_matter(&file) else {
             return Ok(Self { text: file, ..Self::default() });
         };
         let document: Self = yaml_serde::from_str(front)
@@ -139,7 +139,7 @@ impl Document {
 }
 
 /// The front matter of a file, and what follows it.
-fn parts(file: &str) -> Option<(&str, &str)> {
+fn split_front_matter(file: &str) -> Option<(&str, &str)> {
     let is_fence = |line: &str| line.trim_end() == FENCE.trim_end();
     let (_, rest) = file.split_once('\n').filter(|(first, _)| is_fence(first))?;
     let mut length = 0;

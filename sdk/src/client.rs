@@ -31,8 +31,8 @@ use crate::send::throttle::{Pressure, Throttle};
 /// - Each Tokio runtime has its own connections, so a client may be kept in a `static` and used
 ///   from several runtimes, for example by `#[tokio::test]` functions.
 /// - The proxies of the environment are used (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, also SOCKS;
-///   `NO_PROXY`, also with ports), for calls, downloads and uploads. Each request to the loopback interface is sent
-///   without a proxy. A proxy for plain `http://` URLs sees the API key.
+///   `NO_PROXY`, also with ports), for calls, downloads and uploads. Each request to the loopback
+///   interface is sent without a proxy. A proxy for plain `http://` URLs sees the API key.
 /// - `https://` uses the certificate store of the operating system, which is read once for the
 ///   process. Without one, an `http://` base URL works, and `https://` fails with an error.
 /// - It speaks HTTP/1.1, and HTTP/2 with the feature `http2`. A request that an HTTP/2 server

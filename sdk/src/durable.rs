@@ -40,12 +40,13 @@
 //!
 //! Texts are compared without spaces at their ends, line ends and Unicode normalization, which
 //! services change. "New" is what was created since the step began, give or take five minutes, and
-//! belongs to no step; by the service's own clock it is not older than the results of the steps that had
-//! ended before, give or take ten seconds. A new prompt or vault that is not like the step may still be its result, on a
-//! service that changes more; one that has the same letters and is older may be, if a clock is wrong. Then, and if
-//! there are more like it than steps, or the question is refused, the step is
-//! [ambiguous](crate::Error::is_ambiguous): nothing is sent, and [`resolve`](Journal::resolve)
-//! decides. So a program needs vaults in which nobody else stores prompts at the same time.
+//! belongs to no step; by the service's own clock it is not older than the results of the steps
+//! that had ended before, give or take ten seconds. A new prompt or vault that is not like the step
+//! may still be its result, on a service that changes more; one that has the same letters and is
+//! older may be, if a clock is wrong. Then, and if there are more like it than steps, or the
+//! question is refused, the step is [ambiguous](crate::Error::is_ambiguous): nothing is sent, and
+//! [`resolve`](Journal::resolve) decides. So a program needs vaults in which nobody else stores
+//! prompts at the same time.
 //!
 //! # The file
 //!

@@ -17,7 +17,7 @@ pub(super) type Source = (String, Result<Document>);
 const TITLE: [&str; 5] = ["title", "name", "act", "command", "label"];
 const TEXT: [&str; 5] = ["content", "prompt", "text", "value", "template"];
 
-/// Files of a repository that are about it, beside those that are called "read me".
+/// Names of files that describe a repository, besides README.
 const ABOUT: [&str; 7] =
     ["AGENTS", "CHANGELOG", "CLAUDE", "CODE_OF_CONDUCT", "CONTRIBUTING", "LICENSE", "SECURITY"];
 

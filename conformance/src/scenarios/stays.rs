@@ -13,8 +13,8 @@ use super::prelude::*;
 pub static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let changes = CHANGES.iter().map(|(id, request, rule, changed)| {
         let title = format!("{request}: nothing else changes");
-        let maybe = id.ends_with("read-only") || id.ends_with("once-again");
-        let run = move |case| changes_only(case, request, changed, maybe);
+        let may_be_refused = id.ends_with("read-only") || id.ends_with("once-again");
+        let run = move |case| changes_only(case, request, changed, may_be_refused);
         let made = Scenario::generated(format!("stays.{id}"), title, vec![*rule], run);
         let needs: &[_] = if id.starts_with("fork") { &[Need::OtherAccount] } else { &[] };
         Scenario { needs, ..made }
@@ -97,7 +97,7 @@ static REFUSALS: &[(&str, &str, &str, &str, &str)] = &[
 ];
 
 /// Where the call may be refused, it then changes nothing.
-async fn changes_only(case: Case, request: &str, changed: &str, maybe: bool) -> Result {
+async fn changes_only(case: Case, request: &str, changed: &str, may_be_refused: bool) -> Result {
     let world = World::make(case.clone()).await?;
     let before = world.state().await?;
     let wire = if request.ends_with("/fork") { case.other() } else { case.wire() };
@@ -106,7 +106,7 @@ async fn changes_only(case: Case, request: &str, changed: &str, maybe: bool) -> 
     let filled = world.fill(request);
     for _ in 0..1 + usize::from(again) {
         let reply = world.send(&wire, &filled).await?;
-        if maybe && !reply.is_success() {
+        if may_be_refused && !reply.is_success() {
             reply.is_client_error("what may be refused")?;
             return world.expect(&before, "").await.map(drop);
         }

@@ -18,13 +18,14 @@ mod cache;
 mod call;
 pub(crate) mod choices;
 mod clock;
-mod combined;
 mod contents;
 mod fields;
 mod foreign;
 mod fork;
 mod jobs;
 mod mistakes;
+mod mistakes_in_jobs;
+mod mistakes_in_vaults;
 mod prompts;
 mod query;
 mod secrets;
@@ -32,7 +33,6 @@ mod show;
 mod slips;
 mod storage;
 mod store;
-mod strangers;
 mod uploads;
 mod vaults;
 mod wire;
@@ -205,7 +205,8 @@ fn changed(choices: &Choices, call: &Call) -> Option<String> {
 async fn outcome(shared: &Shared, request: Request<Incoming>) -> Outcome {
     let mut request = wire::read(request).await?;
     mistakes::request(shared.choices, &shared.keys, &mut request);
-    let early = strangers::request(&shared.lock(), shared.choices, &shared.keys, &mut request);
+    let early =
+        mistakes_in_jobs::request(&shared.lock(), shared.choices, &shared.keys, &mut request);
     if let Some(early) = early {
         return early;
     }

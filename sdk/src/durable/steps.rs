@@ -21,7 +21,7 @@ pub(super) struct All {
     /// The keys of those that are open: all others are left alone.
     open: HashSet<String>,
     /// When the newest result in a list was created, by the clock that the service has for it.
-    newest: HashMap<Option<List>, Option<Timestamp>>,
+    newest: HashMap<List, Timestamp>,
 }
 
 #[derive(Debug, Clone)]
@@ -101,12 +101,12 @@ impl Steps {
             Event::Begin(begin) => Some(begin.kind),
             _ => all.steps.get(&key).map(|step| step.begin.kind),
         };
-        let newest = all.newest.entry(kind.and_then(Kind::list)).or_default();
-        if let Event::Done { value } = &event {
+        let list = kind.and_then(Kind::list);
+        let newest_before = list.and_then(|list| all.newest.get(&list).copied());
+        if let (Some(list), Event::Done { value }) = (list, &event) {
             let created = value.get("createdAt").and_then(|time| time.as_str()?.parse().ok());
-            *newest = created.max(*newest);
+            all.newest.extend(newest_before.max(created).map(|newest| (list, newest)));
         }
-        let newest_before = *newest;
         let changed = all.change(&key, |step| match event {
             Event::Begin(begin) => {
                 let is_running = step.is_running;

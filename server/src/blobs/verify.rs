@@ -23,7 +23,7 @@ impl Blobs {
     /// If they cannot, or the store does not answer.
     pub(crate) async fn verify(&self) -> Result<(), Cause> {
         if self.root().is_none() {
-            // Uploads and outputs go through one.
+            // Uploads and outputs are written to a temporary file first.
             let refused = |error| self.refused(&format!("no temporary file: {error}; set TMPDIR"));
             TempFile::new(None).map_err(refused)?;
         }

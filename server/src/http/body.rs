@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::stream::{self, Stream, TryStreamExt};
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Incoming};
@@ -128,8 +128,11 @@ pub(crate) fn exact(
 /// Bodies are taken as they are. hyper removes the coding `chunked`, and no other.
 pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), BodyReadError> {
     let text = |coding: &HeaderValue| String::from_utf8_lossy(coding.as_bytes()).into_owned();
-    for (name, plain) in [("Content-Encoding", "identity"), ("Transfer-Encoding", "chunked")] {
-        let mut codings = headers.get_all(name).iter().map(text);
+    for (header, name, plain) in [
+        (CONTENT_ENCODING, "Content-Encoding", "identity"),
+        (TRANSFER_ENCODING, "Transfer-Encoding", "chunked"),
+    ] {
+        let mut codings = headers.get_all(header).iter().map(text);
         if let Some(other) = codings.find(|coding| !coding.eq_ignore_ascii_case(plain)) {
             return Err(BodyReadError::Encoded(name, other.chars().take(40).collect()));
         }

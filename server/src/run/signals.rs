@@ -15,8 +15,10 @@ pub(super) fn signals() -> io::Result<impl Stream<Item = bool>> {
         let mut signal = signal(kind)?;
         io::Result::Ok(stream::poll_fn(move |context| signal.poll_recv(context)))
     };
-    // The process keeps the handler.
-    drop(signal(SignalKind::from_raw(25))?);
+    // Another number only on MIPS and PA-RISC.
+    const SIGXFSZ: i32 = 25;
+    // The handler stays after the stream is dropped.
+    drop(signal(SignalKind::from_raw(SIGXFSZ))?);
     let hangup = SignalKind::hangup();
     let stop = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::quit(), hangup];
     let stop = stop.map(|kind| Ok(stream(kind)?.map(move |()| kind != hangup)));

@@ -95,7 +95,7 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         "generate.batch-four" if !fields.has("batchCount") => job.outputs = 4,
         _ => {}
     }
-    super::strangers::order(store, call, &mut job)?;
+    super::mistakes_in_jobs::order(store, call, &mut job)?;
     job.request = match call.choices.bug {
         "job.provider-id-same" => "req-1".to_owned(),
         _ if jobs.strict_ids => format!("queue/é {}", store.new_secret()),
@@ -240,7 +240,7 @@ pub(super) fn status(store: &mut Store, call: &Call, id: &str) -> Outcome {
 /// Ends the jobs whose time has come.
 pub(super) fn go_on(store: &mut Store, path: &str) {
     let now = now();
-    super::strangers::go_on(store);
+    super::mistakes_in_jobs::go_on(store);
     for place in 0..store.jobs.len() {
         let job = &store.jobs[place];
         let wait = store.choices.jobs.duration;
@@ -258,7 +258,7 @@ fn save(store: &mut Store, place: usize) -> State {
     let (owner, kind) = (job.owner, job.kind);
     let (text, model, named) = (job.text.clone(), job.model.clone(), job.vault);
     let vault = named.unwrap_or_else(|| store.general(owner));
-    let vault = super::strangers::place(store, owner, vault);
+    let vault = super::mistakes_in_jobs::place(store, owner, vault);
     let is_there = store.vaults.iter().any(|each| each.id == vault);
     if !is_there && store.choices.jobs.fails_without_vault {
         return State::Failed;
@@ -266,7 +266,7 @@ fn save(store: &mut Store, place: usize) -> State {
     if store.choices.bug("job.output-lost") {
         return State::Completed;
     }
-    let outputs = super::strangers::outputs(store, place, vault);
+    let outputs = super::mistakes_in_jobs::outputs(store, place, vault);
     if outputs == 0 {
         return State::Completed;
     }
@@ -305,7 +305,7 @@ fn save(store: &mut Store, place: usize) -> State {
                 let general = store.general(owner);
                 store.enter(general, id);
             }
-            super::strangers::saved(store, place, id);
+            super::mistakes_in_jobs::saved(store, place, id);
             if store.choices.bug("count.job") {
                 *store.memory.counts.entry(vault).or_default() -= 1;
             }

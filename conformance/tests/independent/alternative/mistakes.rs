@@ -11,16 +11,16 @@ use super::answer::{Answer, Outcome, bad, refused};
 use super::cache::{self, Cache};
 use super::call::Call;
 use super::choices::Choices;
-use super::combined;
+use super::mistakes_in_jobs;
+use super::mistakes_in_vaults;
 use super::store::{Account, Membership, Prompt, Stamp, Store, Vault};
-use super::strangers;
 use super::wire::ApiRequest;
 
 /// What some bugs remember.
 #[derive(Default)]
 pub(super) struct Memory {
     pub(super) cache: Cache,
-    pub(super) strangers: strangers::Memory,
+    pub(super) mistakes_in_jobs: mistakes_in_jobs::Memory,
     /// Deleted prompts and vaults.
     prompts: Vec<Prompt>,
     vaults: Vec<Vault>,
@@ -146,12 +146,12 @@ pub(super) fn answered(store: &mut Store, call: &Call) -> Outcome {
         return cache::answered(store, call);
     }
     let before = before(store, call)
-        .or_else(|| strangers::before(store, call))
-        .or_else(|| combined::before(store, call));
+        .or_else(|| mistakes_in_jobs::before(store, call))
+        .or_else(|| mistakes_in_vaults::before(store, call));
     let mut outcome = before.unwrap_or_else(|| call.answer(store));
-    strangers::after(store, call, &mut outcome);
+    mistakes_in_jobs::after(store, call, &mut outcome);
     if let Ok(answer) = &mut outcome {
-        combined::after(store, call, answer);
+        mistakes_in_vaults::after(store, call, answer);
     }
     after(store, call, outcome)
 }

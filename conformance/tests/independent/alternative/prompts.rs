@@ -72,7 +72,7 @@ pub(super) fn list(store: &Store, call: &Call) -> Outcome {
     }
     found.retain(|each| query.vault.is_none_or(|vault| store.held(vault, each.id).is_some()));
     found.retain(|each| query.kind.as_ref().is_none_or(|kind| kind == each.kind));
-    super::strangers::listed(store, query.vault, query.kind.is_some(), &mut found);
+    super::mistakes_in_jobs::listed(store, query.vault, query.kind.is_some(), &mut found);
     let (mut page, next) = query.page(store, found);
     page.retain(|each| after_limit.is_none_or(|vault| store.held(vault, each.id).is_some()));
     page.retain(|each| !bug("page.account-after") || each.owner == call.account);

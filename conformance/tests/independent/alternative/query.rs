@@ -181,7 +181,13 @@ impl ListQuery {
         let all = |end: u64| format!("{}.{end}", self.list());
         let facts = (self.account, filtered, limit);
         let made = (self.cursor.as_ref(), &all as _);
-        super::strangers::page(store, facts, (&mut found, !rest.is_empty()), &mut next, made);
+        super::mistakes_in_jobs::page(
+            store,
+            facts,
+            (&mut found, !rest.is_empty()),
+            &mut next,
+            made,
+        );
         (found, next)
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::clock::{EASTERN, Form, GREENWICH, LONG, Millis, SHORT, WESTERN, written};
 use super::store::{Image, Membership, Prompt, Store, Vault};
-use super::{combined, slips};
+use super::{mistakes_in_vaults, slips};
 
 /// A prompt object.
 pub(super) fn prompt(store: &Store, prompt: &Prompt) -> Value {
@@ -57,7 +57,7 @@ pub(super) fn prompt(store: &Store, prompt: &Prompt) -> Value {
         let left = value["vaultIds"].as_array().cloned().unwrap_or_default();
         value["vaultIds"] = left.into_iter().zip(1..).map(|(id, n)| (n.to_string(), id)).collect();
     }
-    combined::prompt(store, prompt, &mut value);
+    mistakes_in_vaults::prompt(store, prompt, &mut value);
     slips::prompt(choices, prompt, &mut value);
     value
 }
@@ -133,7 +133,7 @@ pub(super) fn vault(store: &Store, vault: &Vault) -> Value {
         value["colour"] = json!("#c0ffee");
         value["members"] = json!([{ "role": "owner", "id": "u_7", "createdAt": 1 }]);
     }
-    combined::vault(store, vault, &mut value);
+    mistakes_in_vaults::vault(store, vault, &mut value);
     slips::vault(store.choices, vault, &mut value);
     value
 }

@@ -112,14 +112,16 @@ impl Deliverer {
             headers.insert(name, value.parse().map_err(|_| invalid("the signature is not valid"))?);
         }
         *request.body_mut() = Some(body.into());
-        let late = Instant::now() + WEBHOOK_TIMEOUT;
-        let text = format!("no response within {} s", WEBHOOK_TIMEOUT.as_secs());
-        let opened = timeout_at(late, self.outbound.open(request)).await;
-        let (head, mut pieces) = opened.map_err(|_| OutboundError::Failed(text))??.into_parts();
+        let deadline = Instant::now() + WEBHOOK_TIMEOUT;
+        let late = |_| {
+            OutboundError::Failed(format!("no response within {} s", WEBHOOK_TIMEOUT.as_secs()))
+        };
+        let opened = timeout_at(deadline, self.outbound.open(request)).await;
+        let (head, mut pieces) = opened.map_err(late)??.into_parts();
         let mut bytes = Vec::new();
         // The status decides. Reading the body lets the receiver finish.
         while let (true, Ok(Some(Ok(piece)))) =
-            (bytes.len() < WEBHOOK_RESPONSE_BYTES_MAX, timeout_at(late, pieces.next()).await)
+            (bytes.len() < WEBHOOK_RESPONSE_BYTES_MAX, timeout_at(deadline, pieces.next()).await)
         {
             bytes.extend_from_slice(&piece);
         }

@@ -115,7 +115,7 @@ impl QueueProvider {
             let result = self.call(Method::GET, &urls.response, Part::Result).await?;
             let Some((mut result, of_result)) = result else { return Ok(Progress::InProgress) };
             permit = of_result;
-            // A read that lags.
+            // The result may lag behind the status.
             if let Ok(Some(progress)) = protocol::progress(&result) {
                 return Ok(progress);
             }

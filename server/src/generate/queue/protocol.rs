@@ -179,10 +179,11 @@ const ENDS: [&str; 8] =
 /// filter of the provider.
 const FILTERED: [&str; 2] = ["has_nsfw_concepts", "nsfw_content_detected"];
 
-type Files = Vec<OutputFile>;
-
 /// The output files in a result: at least one. They count more than a text beside them.
-pub(super) fn output_files(body: &mut Value, kind: OutputKind) -> Result<Files, PollError> {
+pub(super) fn output_files(
+    body: &mut Value,
+    kind: OutputKind,
+) -> Result<Vec<OutputFile>, PollError> {
     if !body.is_object() {
         return Err(PollError::transient("the result is not readable"));
     }
@@ -206,7 +207,7 @@ pub(super) fn output_files(body: &mut Value, kind: OutputKind) -> Result<Files, 
     let files = listed.enumerate().filter_map(|(at, file)| {
         Some(OutputFile { is_filtered: is_filtered(at), ..OutputFile::new(file)? })
     });
-    let files: Files = files.collect();
+    let files: Vec<_> = files.collect();
     if files.is_empty() {
         let no_file = || format!("the provider's result has no {one} that can be read");
         let reason = first_message(body, &["error", "detail"]).unwrap_or_else(no_file);

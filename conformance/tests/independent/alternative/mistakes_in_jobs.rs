@@ -170,7 +170,7 @@ pub(super) fn after(store: &mut Store, call: &Call, outcome: &mut Outcome) {
             one["promptCount"] = json!(store.prompts.iter().filter(|prompt| prompt.images.is_empty() && held.contains(&prompt.id)).count());
         },
         ("page.missing-filtered", "GET") if call.request.query.contains("type=") || call.request.query.contains("vaultId=") => answer.unpaged(),
-        ("status.flips", "GET") if ends("/status") && data["state"] == "completed" && !store.memory.strangers.seen.insert(path.clone()) => { store.memory.strangers.seen.remove(&path); data["state"] = json!("42 %") }
+        ("status.flips", "GET") if ends("/status") && data["state"] == "completed" && !store.memory.mistakes_in_jobs.seen.insert(path.clone()) => { store.memory.mistakes_in_jobs.seen.remove(&path); data["state"] = json!("42 %") }
         _ => {}
     }
 }
@@ -183,7 +183,7 @@ pub(super) fn order(store: &mut Store, call: &Call, job: &mut Job) -> Result<(),
         "job.id-overwritten" => store.jobs.retain(|old| old.id != job.id || old.owner == call.account),
         "job.same-body-once" => {
             body["clientJobId"] = Value::Null;
-            if !store.memory.strangers.seen.insert(body.to_string()) { job.outputs = 0 }
+            if !store.memory.mistakes_in_jobs.seen.insert(body.to_string()) { job.outputs = 0 }
         }
         "job.general-by-name" if job.vault.is_none() => {
             let own = store.vaults.iter().rev().find(|one| one.owner == call.account && !one.is_system && ["General", "Alles"].contains(&&*one.name));
@@ -252,7 +252,7 @@ pub(super) fn saved(store: &mut Store, vault: i64, id: i64) {
         "job.images-later" => {
             for one in store.prompts.iter_mut().filter(|one| one.id == id) {
                 let images = std::mem::take(&mut one.images);
-                store.memory.strangers.later.push((now() + 200, id, images));
+                store.memory.mistakes_in_jobs.later.push((now() + 200, id, images));
             }
         }
         _ => {}
@@ -261,7 +261,7 @@ pub(super) fn saved(store: &mut Store, vault: i64, id: i64) {
 
 /// Before each request.
 pub(super) fn go_on(store: &mut Store) {
-    let later = &mut store.memory.strangers.later;
+    let later = &mut store.memory.mistakes_in_jobs.later;
     for (_, id, images) in later.extract_if(.., |one| one.0 <= now()) {
         let prompts = store.prompts.iter_mut().filter(|one| one.id == id);
         prompts.for_each(|one| one.images.clone_from(&images));
