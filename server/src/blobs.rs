@@ -96,8 +96,8 @@ impl Blobs {
         let address = format!("file:{}", path.display());
         folder::open(&path).map_err(|error| {
             format!(
-                "{address}: nothing can be written there ({error}); name a folder that this user \
-                 may write"
+                "{address}: no file can be kept there ({error}); name a folder that this user may \
+                 write, on a file system that renames without replacing, or has hard links"
             )
         })?;
         let store = LocalFileSystem::new_with_prefix(&path).map_err(BlobError::from)?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
 use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
-use tempfile::TempPath;
+use tempfile::{PathPersistError, TempPath};
 use tokio::task::spawn_blocking;
 
 use super::{BlobError, Pieces};
@@ -44,10 +44,7 @@ pub(super) fn open(root: &Path) -> io::Result<()> {
 /// Checks that a file can be written and get a name.
 pub(super) fn check(root: &Path) -> io::Result<()> {
     let target = root.join(TEMP_FOLDER).join(super::random_id());
-    TempFile::new(Some(root))?.publish(&target).map_err(|error| {
-        let text = "the file system has neither renaming without replacing nor hard links";
-        io::Error::new(error.kind(), format!("{text}: {error}"))
-    })?;
+    TempFile::new(Some(root))?.publish(&target)?;
     fs::remove_file(target)
 }
 
@@ -68,8 +65,12 @@ impl TempFile {
         let path = self.path.take().ok_or(io::ErrorKind::InvalidInput)?;
         self.file.sync_all()?;
         match path.persist_noclobber(target) {
+            Ok(()) => {}
             Err(taken) if taken.error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
-            named => named?,
+            Err(PathPersistError { error, .. }) => {
+                let text = "a file can get its name neither by renaming nor by a hard link";
+                return Err(io::Error::new(error.kind(), format!("{text}: {error}")));
+            }
         }
         sync(target.parent().unwrap_or(target)).map(|()| true)
     }

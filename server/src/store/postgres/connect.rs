@@ -189,19 +189,21 @@ impl DbClient {
 /// `other` begins a transaction meanwhile. Others may take it first, so this is tried several
 /// times. They use the same names, so the statement returns a number of its own.
 async fn check_pooler(client: &Client, other: &Client) -> Result<(), Unreachable> {
+    for _ in 0..POOLER_CHECKS {
+        check_pooler_once(client, other).await?;
+    }
+    Ok(())
+}
+
+/// Each check has a time limit of its own: a database may be far away.
+async fn check_pooler_once(client: &Client, other: &Client) -> Result<(), Unreachable> {
     let own = rand::random::<i64>();
-    let sql = format!("SELECT '{own}'::bigint");
     let is_own = async {
-        for _ in 0..POOLER_CHECKS {
-            let statement = client.prepare(&sql).await?;
-            other.batch_execute("BEGIN").await?;
-            let row = client.query_one(&statement, &[]).await?;
-            other.batch_execute("ROLLBACK").await?;
-            if row.try_get(0).ok() != Some(own) {
-                return Ok(false);
-            }
-        }
-        Ok::<_, Error>(true)
+        let statement = client.prepare(&format!("SELECT '{own}'::bigint")).await?;
+        other.batch_execute("BEGIN").await?;
+        let row = client.query_one(&statement, &[]).await?;
+        other.batch_execute("ROLLBACK").await?;
+        Ok::<_, Error>(row.try_get(0).ok() == Some(own))
     };
     let temporary = |text| Err(Unreachable { text, temporary: true });
     let cause = match timeout(CONNECT_TIMEOUT, is_own).await {

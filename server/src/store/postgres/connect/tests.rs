@@ -3,9 +3,12 @@
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt, chown};
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use tokio::net::TcpListener;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
 
 use super::super::tests::cluster::Cluster;
 use super::super::{ConnectError, DatabaseUrl, Migration, PostgresStore};
@@ -89,6 +92,39 @@ async fn a_host_that_is_down_or_does_not_answer_is_passed_over_and_not_tried_fir
     let url = format!("{credentials}@{address},{closed}/postgres?connect_timeout=1");
     let (error, _) = error(&url).await;
     assert!(error.contains("did not answer for 1 s; ") && error.contains("refused"), "{error}");
+}
+
+/// An address that leads to `to` and hands on what it reads after `delay`.
+async fn far(to: String, delay: Duration) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        while let Ok((near, _)) = listener.accept().await {
+            let (read, write) = near.into_split();
+            let (answers, requests) = TcpStream::connect(&to).await.unwrap().into_split();
+            tokio::spawn(relay(read, requests, delay));
+            tokio::spawn(relay(answers, write, delay));
+        }
+    });
+    address
+}
+
+async fn relay(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, delay: Duration) {
+    let mut bytes = vec![0; 65_536];
+    while let Ok(count @ 1..) = from.read(&mut bytes).await {
+        sleep(delay).await;
+        to.write_all(&bytes[..count]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_is_far_away_is_not_taken_for_one_that_does_not_answer() {
+    let cluster = Cluster::start(&[]);
+    let (credentials, place) = split(&cluster);
+    let (host, database) = place.split_once('/').unwrap();
+    let far = far(host.to_owned(), Duration::from_millis(50)).await;
+    let url = DatabaseUrl::parse(&format!("{credentials}@{far}/{database}")).unwrap();
+    PostgresStore::open(&url, Migration::Auto, Clock::System).await.unwrap();
 }
 
 #[tokio::test]
