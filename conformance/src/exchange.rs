@@ -70,6 +70,13 @@ pub struct Exchange {
     pub last: bool,
 }
 
+impl Exchange {
+    /// The digits of the status.
+    pub(crate) fn status(&self) -> Option<&str> {
+        self.response.get(..3)
+    }
+}
+
 impl Request {
     /// The method and the template of its path below the base URL, such as `GET /vaults/{vaultId}`.
     pub(crate) fn call(&self, base_url: &str) -> String {

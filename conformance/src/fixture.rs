@@ -181,6 +181,13 @@ impl Case {
         Ok((source, target, members))
     }
 
+    /// The ids of the caller's vaults that the service made.
+    pub async fn system_vaults(&self) -> Result<Vec<i64>> {
+        let vaults = self.wire().get("/vaults").await?.status(200)?.array("/data")?;
+        let system = vaults.iter().filter(|vault| vault["isSystem"] == true);
+        Ok(system.filter_map(|vault| vault["id"].as_i64()).collect())
+    }
+
     /// The vault with this id, whoever owns it.
     pub fn vault_at(&self, id: i64) -> Vault {
         Vault { case: self.clone(), id }

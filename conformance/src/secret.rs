@@ -1,11 +1,13 @@
 //! The keys and the session of a run, and how they are kept out of everything that is shown.
 //! Whatever leaves the process passes [`Secrets::redact`].
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use aho_corasick::AhoCorasick;
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, Encoding, HEXLOWER, HEXUPPER};
 use serde_json::Value;
+
+use crate::lock;
 
 /// Pieces of a secret that are at least this long never show.
 const PIECE: usize = 8;
@@ -66,7 +68,7 @@ impl Secrets {
         text: &str,
         secret: &str,
     ) {
-        let mut kept = self.kept();
+        let mut kept = lock(&self.0);
         if text.len() >= PIECE && kept.secrets.iter().all(|secret| secret.text != text) {
             kept.patterns.extend(patterns(text, secret));
             let count = kept.patterns.len();
@@ -77,15 +79,11 @@ impl Secrets {
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The text without any secret and without any long piece of its secret part, as a
     /// target may repeat a truncated key, or encode it.
     pub(crate) fn redact(&self, text: impl AsRef<str>) -> String {
-        let (text, Kept { patterns, placeholders, finder, .. }) =
-            (text.as_ref(), &mut *self.kept());
+        let (text, kept) = (text.as_ref(), &mut *lock(&self.0));
+        let Kept { patterns, placeholders, finder, .. } = kept;
         #[expect(clippy::expect_used, reason = "a run keeps some hundred secrets")]
         let finder = finder.get_or_insert_with(|| {
             AhoCorasick::new(patterns).expect("fewer than two billion patterns")
@@ -108,7 +106,7 @@ impl Secrets {
     /// An `Authorization` value for double quotes in a shell line: a key becomes its variable, a
     /// truncated key the same piece of its variable, and what resembles a key is redacted.
     pub(crate) fn in_shell(&self, value: &str) -> String {
-        let kept = self.kept();
+        let kept = lock(&self.0);
         let all = &kept.secrets;
         for Secret { variable, text, .. } in all {
             if let Some((before, after)) = value.split_once(text) {

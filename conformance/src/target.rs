@@ -8,7 +8,7 @@ mod transport;
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use url::Url;
@@ -19,8 +19,8 @@ use self::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_K
 pub use self::options::RunOptions;
 pub(crate) use self::pace::Pace;
 pub use self::transport::{Authorities, Http};
-use crate::Failure;
 use crate::secret::Secrets;
+use crate::{Failure, lock};
 
 /// What a run is told about the deployment under test.
 #[derive(Clone)]
@@ -113,9 +113,6 @@ impl Auth {
     }
 }
 
-/// Ids with their calls: those that were given, and those that were given twice.
-type GivenIds = (HashSet<(String, i64)>, Vec<(String, i64)>);
-
 /// A deployment, ready to be asked.
 pub struct Target {
     pub(crate) config: TargetConfig,
@@ -124,8 +121,8 @@ pub struct Target {
     pub(crate) secrets: Secrets,
     pub(crate) capabilities: Capabilities,
     pub(crate) pace: Pace,
-    /// The ids that were given, and those that were given twice, each with its call.
-    given: Mutex<GivenIds>,
+    /// The ids that were given, each with its call, and the first call that gave one twice.
+    given: Mutex<(HashSet<(&'static str, i64)>, Option<&'static str>)>,
     /// The calls that are implemented, see [`Self::implements`].
     implemented: Mutex<HashSet<String>>,
 }
@@ -163,26 +160,26 @@ impl Target {
     /// Notes how a call was answered. Refusing a key can be the work of something before the API.
     pub(crate) fn note(&self, call: String, status: u16) {
         if !matches!(status, 401 | 403) && !NOT_IMPLEMENTED.contains(&status) {
-            self.implemented.lock().unwrap_or_else(PoisonError::into_inner).insert(call);
+            lock(&self.implemented).insert(call);
         }
     }
 
     /// Notes the id that a call gave to something new.
-    pub(crate) fn note_id(&self, call: &str, id: i64) {
-        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        if !given.0.insert((call.to_owned(), id)) {
-            given.1.push((call.to_owned(), id));
+    pub(crate) fn note_id(&self, call: &'static str, id: i64) {
+        let (ids, twice) = &mut *lock(&self.given);
+        if !ids.insert((call, id)) {
+            twice.get_or_insert(call);
         }
     }
 
-    /// A call that gave an id twice, and the id.
-    pub(crate) fn given_twice(&self) -> Option<(String, i64)> {
-        self.given.lock().unwrap_or_else(PoisonError::into_inner).1.first().cloned()
+    /// A call that gave an id twice.
+    pub(crate) fn given_twice(&self) -> Option<&'static str> {
+        lock(&self.given).1
     }
 
     /// Whether a call ever had an answer that a server without it cannot give.
     pub(crate) fn implements(&self, call: &str) -> bool {
-        self.implemented.lock().unwrap_or_else(PoisonError::into_inner).contains(call)
+        lock(&self.implemented).contains(call)
     }
 
     /// The API root as text, without a slash at its end.

@@ -123,10 +123,12 @@ impl Wire {
             _ => None,
         };
         if let Some(created) = created {
-            if let Resource::Prompt(id) | Resource::Vault(id) | Resource::Fork(id) = &created {
-                let call =
-                    if path.starts_with("/prompts") { "POST /prompts" } else { "POST /vaults" };
-                self.target.note_id(call, *id);
+            match created {
+                Resource::Prompt(id) => self.target.note_id("POST /prompts", id),
+                Resource::Vault(id) | Resource::Fork(id) => {
+                    self.target.note_id("POST /vaults", id);
+                }
+                Resource::Job { .. } => {}
             }
             self.ledger.track(&self.auth, created);
         }

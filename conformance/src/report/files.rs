@@ -13,7 +13,7 @@ use std::{fs, io};
 
 use serde::Serialize;
 
-use super::{Cause, Record, extracts, html, junit, known_failures, markdown, text};
+use super::{Cause, Record, extracts, html, junit, markdown, text};
 use crate::Report;
 
 /// The least time between two writes during a run.
@@ -71,7 +71,7 @@ impl Format {
             Self::Markdown => markdown::render(report),
             Self::Badge => extracts::badge(report),
             Self::Github => extracts::annotations(report),
-            Self::KnownFailures => known_failures(report),
+            Self::KnownFailures => extracts::known_failures(report),
         }
     }
 }

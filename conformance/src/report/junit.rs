@@ -39,7 +39,7 @@ fn suite(report: &Report, name: &str, duration_ms: u64) -> TestSuite {
 /// early must not look like a passed one, so it has a case for that.
 fn of_the_run(report: &Report) -> TestSuite {
     let mut suite = suite(report, "run", 0);
-    let mut add = |name: &str, value: &str| {
+    let mut add = |name, value: &str| {
         suite.add_property(Property::new(name, safe(value)));
     };
     for cause in report.causes() {
@@ -77,8 +77,7 @@ fn case(record: &Record) -> TestCase {
 }
 
 fn status(record: &Record) -> TestCaseStatus {
-    let expected = record.expected.as_deref().unwrap_or_default();
-    let got = record.got.as_deref().unwrap_or_default();
+    let (expected, got) = record.values();
     let mut status = match record.outcome {
         Outcome::Passed => return TestCaseStatus::success(),
         Outcome::Skipped | Outcome::Known => TestCaseStatus::skipped(),

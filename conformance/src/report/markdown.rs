@@ -59,15 +59,12 @@ fn table(report: &Report) -> String {
 /// Each cause with one example, as a whole or not at all, while `bytes_max` is not reached.
 fn causes(page: &mut String, report: &Report, bytes_max: usize) {
     let mut left_out = 0;
-    for (n, cause) in report.causes().iter().enumerate() {
-        if n == 0 {
-            page.push_str("\n### Causes of failures\n");
-        }
+    for (cause, n) in report.causes().iter().zip(1..) {
+        page.push_str(if n == 1 { "\n### Causes of failures\n" } else { "" });
         let example = cause.records.first().map(|record| failure(record)).unwrap_or_default();
-        let mut shown = format!("\n{}. {}\n{example}", n + 1, escaped(&cause.to_string()));
-        if let Some(others) = cause.others(LISTED) {
-            let _ = writeln!(shown, "\nAlso: {}", escaped(&others));
-        }
+        let mut shown = format!("\n{n}. {}\n{example}", escaped(&cause.to_string()));
+        let others = cause.others(LISTED);
+        shown.extend(others.map(|others| format!("\nAlso: {}\n", escaped(&others))));
         if left_out == 0 && page.len() + shown.len() < bytes_max {
             page.push_str(&shown);
         } else {
@@ -96,9 +93,7 @@ fn tail(report: &Report) -> String {
             continue;
         }
         let _ = writeln!(page, "\n<details><summary>{name}</summary>\n");
-        for line in lines.iter().take(LISTED) {
-            let _ = writeln!(page, "- {}", escaped(line));
-        }
+        page.extend(lines.iter().take(LISTED).map(|line| format!("- {}\n", escaped(line))));
         if lines.len() > LISTED {
             let _ = writeln!(page, "- and {} more", lines.len() - LISTED);
         }
@@ -135,13 +130,8 @@ fn escaped(text: &str) -> String {
             '&' => shown.push_str("&amp;"),
             '<' => shown.push_str("&lt;"),
             '>' => shown.push_str("&gt;"),
-            '@' | '#' => {
-                let _ = write!(shown, "&#{};", u32::from(character));
-            }
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' => {
-                shown.push('\\');
-                shown.push(character);
-            }
+            '@' | '#' => shown += &format!("&#{};", u32::from(character)),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' => shown.extend(['\\', character]),
             _ => shown.push(character),
         }
     }

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use strum::AsRefStr;
 
-use crate::Scenario;
 use crate::exchange::Exchange;
 use crate::known::{KnownFailure, KnownFailures};
-use crate::rules::Rule;
+use crate::rules::{self, Rule};
 use crate::trace::Step;
+use crate::{Scenario, Verdict};
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Record {
@@ -37,9 +37,8 @@ pub struct Record {
 
 impl Record {
     pub(crate) fn new(scenario: &Scenario, outcome: Outcome) -> Self {
-        let unknown =
-            |id| Rule { id, text: "(no such rule in docs/reference/api.md)", sentences: &[] };
-        let rule = |id: &&'static str| crate::rules::find(id).unwrap_or_else(|| unknown(id));
+        let text = "(no such rule in docs/reference/api.md)";
+        let rule = |id: &&'static str| rules::find(id).unwrap_or(Rule { id, text, sentences: &[] });
         Self {
             id: scenario.id,
             source: scenario.source,
@@ -88,6 +87,12 @@ impl Record {
         Self { reason: Some(reason.into()), ..Self::new(scenario, Outcome::Skipped) }
     }
 
+    /// What was expected and received; empty where there is nothing to say.
+    pub(super) fn values(&self) -> (&str, &str) {
+        let [expected, got] = [&self.expected, &self.got].map(Option::as_deref);
+        (expected.unwrap_or_default(), got.unwrap_or_default())
+    }
+
     /// Why it was skipped, or what the list of known failures says.
     pub(super) fn why(&self) -> String {
         match (&self.known, &self.reason) {
@@ -130,6 +135,17 @@ pub enum Outcome {
     Error,
     /// It failed or had no result, as the list says, and does not count against the target.
     Known,
+}
+
+impl From<Verdict> for Outcome {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Failed => Self::Failed,
+            Verdict::Error => Self::Error,
+            Verdict::Blocked => Self::Blocked,
+            Verdict::Skipped => Self::Skipped,
+        }
+    }
 }
 
 impl Outcome {

@@ -3,11 +3,7 @@
 use std::sync::LazyLock;
 
 use super::endpoints::{Ids, ROWS, Row, Scope};
-use crate::failure::set_up;
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::credentials::{
-    Form, form, main_key, mistyped, truncated_by, unauthorized,
-};
+use super::shared::prelude::*;
 
 pub static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_endpoint = |row: &'static Row| {

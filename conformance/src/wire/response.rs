@@ -175,6 +175,28 @@ impl ApiResponse {
         self.ensure(*value == expected, format!("{place} to be {expected}"), value)
     }
 
+    /// `data` has these fields with these values, whatever else it has.
+    pub fn shows(&self, fields: &Value) -> Result<&Self, Failure> {
+        for (field, value) in fields.as_object().into_iter().flatten() {
+            self.equals(&format!("/data/{field}"), value.clone())?;
+        }
+        Ok(self)
+    }
+
+    /// The answer to a call that may be refused: itself if it is a success, nothing if it is of the
+    /// 4xx. `what` says for what.
+    pub fn unless_refused(&self, what: impl Display) -> Result<Option<&Self>, Failure> {
+        if self.is_success() { Ok(Some(self)) } else { self.is_client_error(what).map(|_| None) }
+    }
+
+    /// A JSON object with the two keys of every response.
+    pub fn is_envelope(&self) -> Result<&Value, Failure> {
+        let body = self.json()?;
+        let both = body.get("data").is_some() && body.get("error").is_some();
+        self.ensure(both, "a JSON object with the keys data and error", body)?;
+        Ok(body)
+    }
+
     /// The value at a place as what `read` makes of it; `kind` names that for the report.
     fn typed<'v, T>(
         &'v self,

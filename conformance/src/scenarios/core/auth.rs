@@ -5,13 +5,8 @@
 use std::time::Instant;
 
 use super::prompt_list::prompt_of;
-use crate::fixture::Walk;
 use crate::scenarios::endpoints::{self, Endpoint, Ids, successes};
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::credentials::{
-    Form, form, hides, main_bearer, main_key, mistyped, owners_and_strangers, parts_of,
-    truncated_by, unauthorized, unknown, vaults_unauthorized,
-};
+use crate::scenarios::shared::prelude::*;
 
 #[rustfmt::skip]
 pub const ALL: &[Scenario] = &[
@@ -100,15 +95,13 @@ async fn elsewhere(case: Case) -> Result {
     // A server may refuse unknown parameters (S-03).
     let in_query = get(&format!("/vaults?api_key={key}&access_token={key}")).send().await?;
     in_query.is_client_error("a key in the query")?;
-    for (name, call) in [
-        ("in a cookie", get("/vaults").header("cookie", format!("api_key={key}"))),
-        ("in x-api-key", get("/vaults").header("x-api-key", key)),
-        (
-            "in proxy-authorization",
-            get("/vaults").header("proxy-authorization", main_bearer(&case)),
-        ),
+    for (name, header, value) in [
+        ("in a cookie", "cookie", format!("api_key={key}")),
+        ("in x-api-key", "x-api-key", key.to_owned()),
+        ("in proxy-authorization", "proxy-authorization", main_bearer(&case)),
     ] {
-        check::with_context(name, call.send().await?.status(401))?;
+        let reply = get("/vaults").header(header, value).send().await?;
+        check::with_context(name, reply.status(401))?;
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! Data that exists already is read and not changed: most of what a run with `--read-only` does.
 //! Scenarios that find no data are skipped.
 
-use crate::fixture::Walk;
 use crate::scenarios::answers::shapes::{MEMBER, PROMPT, Shape, VAULT};
 use crate::scenarios::endpoints::absent;
 use crate::scenarios::prelude::*;

@@ -1,10 +1,8 @@
 //! The end of a job whose model works, its outputs, and their images on a prompt. A server may show its
 //! outputs in another form; then scenarios about images are skipped.
 
-use crate::case::state;
 use crate::scenarios::answers::shapes::{MEMBER, PROMPT};
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::job::{Job, Outputs, body_for_a_vault, fetch, within_a_jobs_time};
+use crate::scenarios::shared::prelude::*;
 
 #[rustfmt::skip]
 pub const ALL: &[Scenario] = &[

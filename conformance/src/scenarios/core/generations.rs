@@ -5,13 +5,8 @@
 
 use url::Url;
 
-use crate::case::state;
-use crate::scenarios::core::upload_put::uploaded;
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::job::{
-    Job, Outputs, body_for_a_vault, own_id, send, status, taken_by_model,
-};
-use crate::scenarios::shared::slot::uploaded_urls;
+use super::upload_put::uploaded;
+use crate::scenarios::shared::prelude::*;
 
 #[rustfmt::skip]
 pub const ALL: &[Scenario] = &[
@@ -78,7 +73,7 @@ async fn no_media(case: Case) -> Result {
 async fn given_id(case: Case) -> Result {
     let id = format!("{}_Ab-9_", own_id(&case));
     // Digits stay a text, and capitals make another id.
-    let number = unique_number();
+    let number = format!("1{:015}", rand::random::<u64>() % 1_000_000_000_000_000);
     let mut requests = Vec::new();
     for id in [own_id(&case), id.to_uppercase(), id, number] {
         let body = body_for_a_vault(&case, json!({ "clientJobId": id })).await?;
@@ -96,14 +91,8 @@ async fn given_id(case: Case) -> Result {
     // A server may refuse a long one (S-36), but not change it.
     let long = format!("{}-{}", own_id(&case), "x".repeat(100));
     let reply = send(&case, json!({ "clientJobId": long })).await?;
-    if reply.status_code() != 202 {
-        return reply.is_client_error("a long clientJobId").map(drop);
-    }
-    reply.equals("/data/clientJobId", long).map(drop)
-}
-
-fn unique_number() -> String {
-    format!("1{:015}", rand::random::<u64>() % 1_000_000_000_000_000)
+    let Some(reply) = reply.unless_refused("a long clientJobId")? else { return Ok(()) };
+    reply.status(202)?.equals("/data/clientJobId", long).map(drop)
 }
 
 async fn made_id(case: Case) -> Result {
@@ -179,11 +168,8 @@ async fn foreign_output(case: Case) -> Result {
     let vault = job.own_vault()?;
     vault.update(json!({ "visibility": "public" })).await?.success()?;
     let fork = other.fork_of(&vault).await?.0;
-    check::equal(
-        "copies of the outputs",
-        &fork.prompts().await?.len(),
-        &vault.prompts().await?.len(),
-    )?;
+    let (copies, sources) = (fork.prompts().await?.len(), vault.prompts().await?.len());
+    check::equal("copies of the outputs", &copies, &sources)?;
     vault.delete().await?.status(200).map(drop)
 }
 

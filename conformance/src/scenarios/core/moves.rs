@@ -32,10 +32,9 @@ pub const ALL: &[Scenario] = &[
 async fn answer_values(case: Case) -> Result {
     let target = case.vault().await?;
     let (source, [_, member]) = vault_with_distinct_ids(&case).await?;
-    let reply = member.move_to(&target).await?;
-    reply.equals("/data/promptId", member.prompt.id)?;
-    reply.equals("/data/sourceVaultId", source.id)?;
-    reply.equals("/data/targetVaultId", target.id).map(drop)
+    let (prompt, source, to) = (member.prompt.id, source.id, target.id);
+    let ids = json!({ "promptId": prompt, "sourceVaultId": source, "targetVaultId": to });
+    member.move_to(&target).await?.shows(&ids).map(drop)
 }
 
 async fn new_membership(case: Case) -> Result {
@@ -106,9 +105,8 @@ async fn never_lost(case: Case) -> Result {
 async fn puts_in(case: Case) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts(6).await?);
     for (some, count) in [(&prompts[..1], 1), (&prompts[1..3], 3), (&prompts[3..], 6)] {
-        let reply = vault.add(some).await?;
-        reply.status(201)?.equals("/data/added", some.len())?;
-        reply.equals("/data/vaultId", vault.id)?.equals("/data/promptCount", count)?;
+        let said = json!({ "added": some.len(), "vaultId": vault.id, "promptCount": count });
+        vault.add(some).await?.status(201)?.shows(&said)?;
     }
     vault.expect_prompts_in_any_order(&prompts).await
 }

@@ -56,8 +56,8 @@ async fn twice(case: Case) -> Result {
     let body = json!({ "title": case.name("twice"), "prompt": "The same words" });
     let first = case.wire().post("/prompts", body.clone()).await?;
     let second = case.wire().post("/prompts", body).await?;
-    let first = first.status(201)?.integer("/data/id")?;
-    let id = second.status(201)?.integer("/data/id")?;
+    let (first, id) =
+        (first.status(201)?.integer("/data/id")?, second.status(201)?.integer("/data/id")?);
     second.ensure(first != id, "another id", id).map(drop)
 }
 
@@ -69,10 +69,10 @@ pub async fn shown(case: Case, fields: Value, field: &str, value: Value) -> Resu
 
 async fn platform(case: Case) -> Result {
     for platform in ["poster", "Midjourney v7", "социальные сети", "0"] {
-        let (prompt, created) = case.prompt_with(json!({ "platform": platform })).await?;
-        for reply in [created, prompt.get().await?] {
-            reply.equals("/data/platform", platform)?;
-        }
+        let fields = json!({ "platform": platform });
+        let (prompt, created) = case.prompt_with(fields.clone()).await?;
+        created.shows(&fields)?;
+        prompt.get().await?.shows(&fields)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! that are used again or elsewhere are in `cursors`.
 
 use super::prompt_create::typed;
-use crate::fixture::{Page, Walk};
+use crate::fixture::Page;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -25,7 +25,7 @@ pub const ALL: &[Scenario] = &[
         |case| page_sizes(case, 45, &[(None, &[20, 20, 5])]),
         "Without limit every page but the last holds 20 entries" },
     scenario! { "pagination.limit.size" ["PG-03", "PG-08"]
-        |case| full_pages(case),
+        full_pages,
         "Every page but the last holds as many entries as limit says, also among all prompts" },
     scenario! { "pagination.limit.hundred" ["PG-03", "PG-06"]
         |case| page_sizes(case, 101, &[(Some(100), &[100, 1])]),
@@ -65,10 +65,8 @@ async fn beginning(case: Case) -> Result {
     check::equal("the page without a cursor", &again.ids, &first.ids)?;
     // A cursor may be good for its own limit only (S-02).
     let one = vault.list().limit(1).after(&first).get().await?;
-    if one.status_code() != 200 {
-        return one.is_client_error("a cursor with another limit").map(drop);
-    }
-    let count = one.array("/data")?.len();
+    let Some(one) = one.unless_refused("a cursor with another limit")? else { return Ok(()) };
+    let count = one.status(200)?.array("/data")?.len();
     one.ensure(count == 1, "one entry with limit 1", count).map(drop)
 }
 
@@ -149,11 +147,8 @@ async fn full_pages(case: Case) -> Result {
     let mut walk = Walk::from(list.page().await?);
     for _ in 0..6 {
         let Page { ids, next, reply } = walk.last();
-        reply.ensure(
-            next.is_none() || ids.len() == 3,
-            "3 entries before another page",
-            ids.len(),
-        )?;
+        let full = next.is_none() || ids.len() == 3;
+        reply.ensure(full, "3 entries before another page", ids.len())?;
         if !walk.advance(&list).await? {
             break;
         }
@@ -167,10 +162,8 @@ async fn of_another_account(case: Case) -> Result {
     let (_, theirs) = owner.vault_of(3).await?;
     let first = owner.list().limit(1).page().await?;
     let reply = case.list().limit(100).after(&first).get().await?;
-    if reply.status_code() != 200 {
-        return reply.is_client_error("a cursor of another account").map(drop);
-    }
-    let ids = reply.integers("/data", "id")?;
+    let Some(reply) = reply.unless_refused("a cursor of another account")? else { return Ok(()) };
+    let ids = reply.status(200)?.integers("/data", "id")?;
     let shown = theirs.iter().map(|prompt| prompt.id).chain(first.ids).any(|id| ids.contains(&id));
     reply.ensure(!shown, "no prompt of another account", json_text(&ids)).map(drop)
 }

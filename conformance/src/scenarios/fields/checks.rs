@@ -2,8 +2,7 @@
 
 use super::request::{Correct, Request};
 use super::table::Field;
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::job::taken_by_model;
+use crate::scenarios::shared::prelude::*;
 
 pub fn shown(field: &Field, value: &str) -> String {
     format!("{} {}", field.name, value.chars().take(80).collect::<String>())

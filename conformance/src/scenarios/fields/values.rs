@@ -2,8 +2,7 @@
 
 use super::request::{Correct, Request};
 use super::table::{Field, Kind};
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::slot::uploaded_urls;
+use crate::scenarios::shared::prelude::*;
 
 /// Letters of one to four bytes, and a mix. Each is one code point and one grapheme, so that
 /// servers that count either agree; bytes and UTF-16 units are no characters.

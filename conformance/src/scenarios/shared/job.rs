@@ -1,7 +1,7 @@
 //! A fixture for generations: the request, the job, the wait for its end, and the outputs that it has
 //! saved in a vault, counted as S-39 allows. It has no scenarios of its own.
 
-use crate::case::{state, status_path};
+use crate::case::status_path;
 use crate::scenarios::prelude::*;
 
 /// Models of the provider that is built into the reference server.

@@ -9,9 +9,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use url::Url;
 
-use super::credentials::main_bearer;
-use super::pictures::png;
-use crate::scenarios::prelude::*;
+use super::prelude::*;
 
 /// Time limit for an image to be live (S-45).
 const TIMEOUT: Duration = Duration::from_secs(5);

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::scenarios::endpoints::absent;
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::prompt::all_inputs;
+use crate::scenarios::shared::prelude::*;
 
 /// A holds Q, P and R, of which P and then R were pinned; B holds P and Q, neither pinned; S is in
 /// none, and C is empty. P is an image prompt with a long text and A a vault with no field at its
