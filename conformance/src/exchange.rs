@@ -222,8 +222,13 @@ pub(crate) fn shown(secrets: &Secrets, body: &[u8]) -> String {
 }
 
 fn truncated(text: &str, bytes: usize) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}… ({bytes} bytes in all)", &text[..end]),
+    cut(text, SHOWN, &format!("… ({bytes} bytes in all)"))
+}
+
+/// A text of this length at most, and what stands for the rest.
+pub(crate) fn cut(text: &str, length: usize, rest: &str) -> String {
+    match text.char_indices().nth(length) {
+        Some((end, _)) => text[..end].to_owned() + rest,
         None => text.to_owned(),
     }
 }

@@ -20,7 +20,7 @@ pub struct Failure {
 }
 
 /// What a step of a scenario gives, or why the scenario ends there.
-pub type Result<T = ()> = std::result::Result<T, Failure>;
+pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
 
 /// The result of a step that prepares what a scenario looks at: where the target fails it, the
 /// scenario's own claim is not tested.

@@ -84,14 +84,23 @@ impl<T: PromptId> PromptId for &T {
     }
 }
 
+/// Prompts, each by its id or as a fixture.
+pub trait Prompts: IntoIterator<Item: PromptId> {}
+
+impl<T: IntoIterator<Item: PromptId>> Prompts for T {}
+
 /// The ids of these prompts, in this order.
-pub fn ids(prompts: impl IntoIterator<Item = impl PromptId>) -> Vec<i64> {
+pub fn ids(prompts: impl Prompts) -> Vec<i64> {
     prompts.into_iter().map(|prompt| prompt.prompt_id()).collect()
 }
 
 fn sorted(mut ids: Vec<i64>) -> Vec<i64> {
     ids.sort_unstable();
     ids
+}
+
+fn so_many<T, const N: usize>(made: Vec<T>) -> Result<[T; N]> {
+    made.try_into().map_err(|_| Failure::error(format!("{N} of them"), "another number"))
 }
 
 /// How many resources of one scenario a quota has to leave room for.
@@ -156,8 +165,7 @@ impl Case {
 
     /// New private vaults.
     pub async fn vaults<const N: usize>(&self) -> Result<[Vault; N]> {
-        let vaults: Vec<_> = stream::iter(0..N).then(|_| self.vault()).try_collect().await?;
-        vaults.try_into().map_err(|_| Failure::error(format!("{N} vaults"), "another number"))
+        so_many(stream::iter(0..N).then(|_| self.vault()).try_collect().await?)
     }
 
     /// A new vault with `count` new prompts in it, see [`Vault::fill`].

@@ -13,11 +13,12 @@ use thiserror::Error;
 use tokio::time::timeout;
 
 use crate::case::{state, status_path};
+use crate::failure::Result;
 use crate::run_id::RunId;
 use crate::target::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY};
 use crate::target::{NOT_IMPLEMENTED, Need, Target, Untestable};
 use crate::wire::ApiResponse;
-use crate::{Case, Failure, Selection};
+use crate::{Case, Selection};
 
 /// How long deleting the created resources may take.
 const CLEAN_UP: Duration = Duration::from_secs(10);
@@ -143,7 +144,7 @@ pub(crate) async fn indiscriminate(target: &Arc<Target>) -> Option<String> {
     Some(format!("good requests and bad ones get the same answers: {}", same.join("; ")))
 }
 
-fn in_words(reply: &Result<ApiResponse, Failure>) -> String {
+fn in_words(reply: &Result<ApiResponse>) -> String {
     match reply {
         Ok(reply) => format!("status {}", reply.status_code()),
         Err(failure) => failure.got.clone(),
@@ -198,11 +199,11 @@ fn invented(key: &str) -> String {
     format!("Bearer {start}_{}", other.collect::<String>())
 }
 
-fn is_unauthorized(reply: &Result<ApiResponse, Failure>) -> bool {
+fn is_unauthorized(reply: &Result<ApiResponse>) -> bool {
     reply.as_ref().is_ok_and(|reply| reply.status_code() == 401)
 }
 
-fn vaults(reply: Result<ApiResponse, Failure>) -> Option<HashSet<i64>> {
+fn vaults(reply: Result<ApiResponse>) -> Option<HashSet<i64>> {
     let reply = reply.ok().filter(|reply| reply.status_code() == 200)?;
     Some(reply.integers("/data", "id").ok()?.into_iter().collect())
 }

@@ -8,11 +8,12 @@ use futures::{StreamExt as _, stream};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::failure::Result;
 use crate::fixture::List;
 use crate::run_id::RunId;
 use crate::target::Auth;
 use crate::wire::Wire;
-use crate::{Case, Failure, Target, check};
+use crate::{Case, Target, check};
 
 const PAGE: usize = 100;
 const AT_ONCE: usize = 8;
@@ -27,7 +28,7 @@ pub struct Leftovers {
 }
 
 /// Looks through the account, and the other one if its key is given, with `GET` only.
-pub async fn find(target: &Arc<Target>) -> Result<Vec<Leftovers>, Failure> {
+pub async fn find(target: &Arc<Target>) -> Result<Vec<Leftovers>> {
     let case = Case::new(Arc::clone(target), "sweep");
     let mut found = BTreeMap::new();
     let other = target.config.other_api_key.is_some().then_some(Auth::Other);
@@ -70,7 +71,7 @@ impl Leftovers {
     }
 }
 
-async fn prompts(wire: &Wire, mut each: impl FnMut(&Value)) -> Result<(), Failure> {
+async fn prompts(wire: &Wire, mut each: impl FnMut(&Value)) -> Result {
     let list = List::of(wire.clone()).limit(PAGE);
     let mut page = list.page().await?;
     loop {

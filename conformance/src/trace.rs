@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use self::steps::Taken;
 pub(crate) use self::steps::{Steps, checked, is_set_up, keeping, setting_up};
-use crate::exchange::shown;
+use crate::exchange::{self, shown};
 use crate::secret::Secrets;
 
 /// The calls that each built-in scenario looks at, written by a test that compares them.
@@ -141,11 +141,7 @@ fn is_once(times: &usize) -> bool {
 }
 
 fn cut(text: &str, length: usize) -> String {
-    let line = text.lines().collect::<Vec<_>>().join("⏎");
-    match line.char_indices().nth(length) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    exchange::cut(&text.lines().collect::<Vec<_>>().join("⏎"), length, "…")
 }
 
 /// The transcript of the last few steps, with how many were before.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::plain::{counted, one_line};
 use super::{Outcome, Record, Report, Totals};
-use crate::Exchange;
+use crate::exchange::{Exchange, cut};
 
 /// How much of an expected or received value one line shows, in characters.
 const SHOWN: usize = 200;
@@ -155,11 +155,7 @@ impl Cause<'_> {
 }
 
 pub(super) fn shortened(text: &str) -> String {
-    let line = one_line(text);
-    match line.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    cut(&one_line(text), SHOWN, "…")
 }
 
 #[cfg(test)]

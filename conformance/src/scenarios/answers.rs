@@ -75,12 +75,7 @@ fn of_field(object: &'static Object, field: &'static Shape) -> Scenario {
     let mut rules = vec![field.rule];
     rules.extend(field.convention());
     Scenario::generated(id, title, rules, move |case| async move {
-        for (reply, place) in (object.shown)(case).await? {
-            let value = reply.at(&place)?.get(field.name);
-            let got = value.map_or_else(|| "nothing".to_owned(), Value::to_string);
-            let fits = value.is_some_and(|value| field.kind.fits(value));
-            reply.ensure(fits, format!("{} to be {}", field.name, field.kind), got)?;
-        }
-        Ok(())
+        let shown = (object.shown)(case).await?;
+        shown.iter().try_for_each(|(reply, place)| field.is_in(reply.at(place)?, reply))
     })
 }

@@ -15,8 +15,8 @@ use reqwest::{Body, RequestBuilder};
 use serde_json::Value;
 
 use super::{ApiResponse, Wire, busy};
-use crate::Failure;
 use crate::exchange::{RawExchange, Request, Response};
+use crate::failure::{Failure, Result};
 use crate::target::must_work;
 use crate::trace::{self, OWN_KEY};
 
@@ -84,7 +84,7 @@ impl Call {
     /// Sends it and reads the whole answer, again if the target says that it is busy (S-62). Fails
     /// if there is no whole answer. A request is carried through even if the scenario is cancelled
     /// meanwhile, as only the answer tells what there is to clean up.
-    pub async fn send(self) -> Result<ApiResponse, Failure> {
+    pub async fn send(self) -> Result<ApiResponse> {
         let in_flight = Arc::clone(&self.wire.ledger.in_flight).try_read_owned();
         let set_up = trace::is_set_up();
         let sent = tokio::spawn(async move {
@@ -97,7 +97,7 @@ impl Call {
         })
     }
 
-    async fn perform(mut self, set_up: bool) -> Result<ApiResponse, Failure> {
+    async fn perform(mut self, set_up: bool) -> Result<ApiResponse> {
         if let Some(reason) = self.unsendable {
             return Err(Failure::error("a request that can be sent", reason));
         }

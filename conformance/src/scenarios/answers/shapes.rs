@@ -68,6 +68,14 @@ impl Type {
 }
 
 impl Shape {
+    /// An object of the response has the field, of its type.
+    pub fn is_in(&self, object: &Value, reply: &ApiResponse) -> Result {
+        let value = object.get(self.name);
+        let got = value.map_or_else(|| "nothing".to_owned(), Value::to_string);
+        let fits = value.is_some_and(|value| self.kind.fits(value));
+        reply.ensure(fits, format!("{} to be {}", self.name, self.kind), got).map(drop)
+    }
+
     /// The rule of all ids or of all timestamps, if it is one.
     pub fn convention(&self) -> Option<&'static str> {
         match self.kind {

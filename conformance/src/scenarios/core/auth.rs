@@ -56,13 +56,11 @@ fn say_so(mut replies: Vec<ApiResponse>) -> Result {
 pub async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     let key = main_key(case);
     let cut = key.get(..key.len() - 1).unwrap_or_default();
-    let mut replies = vec![case.anonymous().get("/vaults").await?];
     let keys = [cut.to_owned(), mistyped(key, 2), unknown(key)].map(|key| format!("Bearer {key}"));
-    for value in [format!("Basic {key}")].into_iter().chain(keys) {
-        let call = case.anonymous().call(Method::GET, "/vaults");
-        replies.push(call.header("authorization", value).send().await?);
-    }
-    Ok(replies)
+    let call = || case.anonymous().call(Method::GET, "/vaults");
+    let values = [format!("Basic {key}")].into_iter().chain(keys);
+    let calls = values.map(|value| call().header("authorization", value));
+    try_join_all([call()].into_iter().chain(calls).map(Call::send)).await
 }
 
 pub async fn without_scope(case: &Case) -> Result<ApiResponse> {
@@ -190,14 +188,12 @@ async fn parts(case: Case) -> Result {
     let empty = [vendor, id, secret].iter().any(|part| part.is_empty());
     check::ensure(!empty, "no part of the key to be empty", "an empty one")?;
     case.wire().get("/vaults").await?.status(200)?;
-    for (name, token) in [
-        ("without the vendor", format!("live_{id}_{secret}")),
-        ("without the prefix", format!("{id}_{secret}")),
-        ("the secret alone", secret.to_owned()),
-    ] {
-        vaults_unauthorized(&case, form(name, format!("Bearer {token}"))).await?;
-    }
-    Ok(())
+    let forms = [
+        form("without the vendor", format!("Bearer live_{id}_{secret}")),
+        form("without the prefix", format!("Bearer {id}_{secret}")),
+        form("the secret alone", format!("Bearer {secret}")),
+    ];
+    try_join_all(forms.map(|form| vaults_unauthorized(&case, form))).await.map(drop)
 }
 
 async fn never_shown(case: Case) -> Result {

@@ -65,14 +65,10 @@ pub async fn delete_prompts(case: &Case, saved: &Outputs) -> Result {
 
 async fn members(case: Case) -> Result {
     let saved = two(&case).await?.1;
-    for prompt in &saved.prompts {
-        for field in PROMPT.iter().chain(MEMBER) {
-            let (kind, value) = (field.kind, &prompt[field.name]);
-            let what = format!("{} to be {kind}", field.name);
-            saved.listing.ensure(kind.fits(value), what, value)?;
-        }
-    }
-    Ok(())
+    let of = |prompt| {
+        PROMPT.iter().chain(MEMBER).try_for_each(|field| field.is_in(prompt, &saved.listing))
+    };
+    saved.prompts.iter().try_for_each(of)
 }
 
 async fn everywhere(case: Case) -> Result {
@@ -85,9 +81,8 @@ async fn everywhere(case: Case) -> Result {
         let alone = case.wire().get(&path).await?;
         check::equal("the prompt alone", &as_prompt(alone.data(200)?), &expected)?;
         let id = prompt["id"].as_i64().unwrap_or_default();
-        let page = pages.iter().find(|page| page.ids.contains(&id));
-        let page =
-            page.ok_or_else(|| saved.listing.failure("the prompt in the list", "it is not"))?;
+        let missing = || saved.listing.failure("the prompt in the list", "it is not");
+        let page = pages.iter().find(|page| page.ids.contains(&id)).ok_or_else(missing)?;
         check::equal("the prompt in the list", &as_prompt(&page.reply.entry(id)?), &expected)?;
         let kind = prompt["promptType"].as_str().unwrap_or_default();
         job.own_vault()?.list().with("type", kind).walk().await?.expect_once([id])?;
@@ -139,7 +134,7 @@ async fn unlinked(case: Case) -> Result {
 async fn there_at_once(case: Case) -> Result {
     let long = case.name("long") + &"漢".repeat(300);
     for fields in [json!({}), json!({ "prompt": long })] {
-        let job = completed_input(&case, fields).await?;
+        let job = Job::finish_input(&case, fields).await?;
         let saved = job.outputs().await?.any()?;
         for prompt in &saved.prompts {
             for (field, most) in [("title", 120), ("prompt", 15_000)] {
@@ -153,13 +148,9 @@ async fn there_at_once(case: Case) -> Result {
     Ok(())
 }
 
-async fn is_saved(job: &Job) -> Result<Option<()>> {
-    Ok((job.outputs().await?.count() > 0).then_some(()))
-}
-
 async fn by_itself(case: Case) -> Result {
     let job = &Job::queue(&case, json!({})).await?;
-    within_a_jobs_time(&case, "an output to be in the vault", || is_saved(job)).await
+    within_a_jobs_time(&case, "an output to be in the vault", || job.is_saved()).await
 }
 
 /// It finds targets whose jobs never end by their status, so it does not ask the preflight.
@@ -167,7 +158,7 @@ async fn said_completed(case: Case) -> Result {
     const SAVED: Duration = Duration::from_secs(20);
     const SAID: Duration = Duration::from_secs(10);
     let job = &Job::queue(&case, json!({})).await?;
-    if let Err(failure) = case.until("an output in the vault", SAVED, || is_saved(job)).await {
+    if let Err(failure) = case.until("an output in the vault", SAVED, || job.is_saved()).await {
         let reason = "no output was saved in time, so there is no end to see";
         return Err(if failure.exchange.is_some() { failure } else { Failure::skipped(reason) });
     }
@@ -204,17 +195,10 @@ async fn ratio_default(case: Case) -> Result {
     check::equal("the proportions of the images in percent", &got, &expected)
 }
 
-async fn completed_input(case: &Case, fields: Value) -> Result<Job> {
-    case.waits_for_jobs()?;
-    let job = Job::queue_input(case, fields).await?;
-    job.wait_completed().await?;
-    Ok(job)
-}
-
 async fn batch(case: Case) -> Result {
     let case = &case;
     let counts = (1..=4).map(|count| async move {
-        let job = completed_input(case, json!({ "batchCount": count })).await?;
+        let job = Job::finish_input(case, json!({ "batchCount": count })).await?;
         job.outputs().await?.counts(count).map(drop)
     });
     try_join_all(counts).await.map(drop)

@@ -11,13 +11,16 @@ pub fn shown(field: &Field, value: &str) -> String {
 /// Each value is refused with 400, and nothing changes.
 pub async fn all_refused(call: &Correct, field: &Field, values: &[String]) -> Result {
     for value in values {
-        // Beside all that a right one would need: nothing else is at fault.
-        let beside = beside(call, field, value);
-        let beside = beside.iter().map(|(name, value)| (*name, value.as_str()));
-        let changed: Vec<_> = [(field.name, &**value)].into_iter().chain(beside).collect();
-        call.with(&changed).await?.is_bad_request(shown(field, value))?;
+        sent(call, field, value).await?.is_bad_request(shown(field, value))?;
     }
     call.changed_nothing().await
+}
+
+/// The call with this value, beside all that a right one would need: nothing else is at fault.
+async fn sent(call: &Correct, field: &Field, value: &str) -> Result<ApiResponse> {
+    let beside = beside(call, field, value);
+    let beside = beside.iter().map(|(name, value)| (*name, value.as_str()));
+    call.with(&[(field.name, value)].into_iter().chain(beside).collect::<Vec<_>>()).await
 }
 
 pub async fn accepted(call: &Correct, field: &Field, values: &[String]) -> Result {
@@ -41,10 +44,7 @@ pub async fn one_accepted(call: &Correct, field: &Field) -> Result {
 
 async fn accepted_one(call: &Correct, field: &Field, value: &str) -> Result {
     const SHOWN: &str = "title prompt promptType name description visibility contentType size";
-    let beside = beside(call, field, value);
-    let beside = beside.iter().map(|(name, value)| (*name, value.as_str()));
-    let changed: Vec<_> = [(field.name, value)].into_iter().chain(beside).collect();
-    let reply = call.with(&changed).await?;
+    let reply = sent(call, field, value).await?;
     if field.request == Request::Generate {
         taken_by_model(&call.case, &reply, field.name)?;
     }
@@ -60,16 +60,13 @@ async fn accepted_one(call: &Correct, field: &Field, value: &str) -> Result {
 
 /// A field that a value needs: a type its model, and a new vault a name that is not taken (S-17).
 fn beside(call: &Correct, field: &Field, value: &str) -> Option<(&'static str, String)> {
-    match (field.request, value) {
-        (Request::ListPrompts, _) => None,
-        (Request::CreateVault, _) if field.name != "name" => {
-            Some(("name", json!(call.case.name("vault")).to_string()))
-        }
-        (_, r#""video""#) => Some(("modelId", json!(call.case.video_model()).to_string())),
-        (Request::CreatePrompt | Request::UpdatePrompt, _) if field.name == "promptType" => {
-            Some(("modelId", json!(call.case.image_model()).to_string()))
-        }
-        (_, r#""image""#) => Some(("modelId", json!(call.case.image_model()).to_string())),
-        _ => None,
-    }
+    let (name, needed) = match (field.request, value) {
+        (Request::ListPrompts, _) => return None,
+        (Request::CreateVault, _) if field.name != "name" => ("name", call.case.name("vault")),
+        (_, r#""video""#) => ("modelId", call.case.video_model().to_owned()),
+        (_, r#""image""#) => ("modelId", call.case.image_model().to_owned()),
+        _ if field.name == "promptType" => ("modelId", call.case.image_model().to_owned()),
+        _ => return None,
+    };
+    Some((name, json!(needed).to_string()))
 }

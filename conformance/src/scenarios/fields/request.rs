@@ -5,7 +5,7 @@ use strum::{AsRefStr, VariantArray};
 
 use super::table::{FIELDS, Field};
 use crate::scenarios::endpoints::{CONTENTS, Ids, PROMPT, ROWS, Row, VAULT};
-use crate::scenarios::prelude::*;
+use crate::scenarios::shared::prelude::*;
 
 /// A request with a body, or with a query; as a text the name of its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, AsRefStr, VariantArray)]
@@ -47,38 +47,23 @@ impl Request {
     }
 
     pub async fn correct(self, case: &Case) -> Result<Correct> {
-        let mut ids = Ids::default();
-        let (watched, body) = match self {
-            Self::CreatePrompt => (None, json!({ "title": case.name("prompt"), "prompt": "Dusk" })),
+        let (ids, watched) = match self {
             Self::UpdatePrompt => {
-                ids.prompt = case.prompt().await?.id;
-                (Some(PROMPT), json!({}))
+                (Ids { prompt: case.prompt().await?.id, ..Ids::default() }, Some(PROMPT))
             }
-            Self::SavePrompt => {
-                ids.prompt = case.prompt().await?.id;
-                (Some(PROMPT), json!({ "vaultId": case.vault().await?.id }))
-            }
-            Self::CreateVault => (None, json!({ "name": case.name("vault") })),
             Self::UpdateVault => {
-                ids.vault = case.vault().await?.id;
-                (Some(VAULT), json!({}))
+                (Ids { vault: case.vault().await?.id, ..Ids::default() }, Some(VAULT))
             }
-            Self::AddPrompts => {
-                ids.vault = case.vault().await?.id;
-                (Some(CONTENTS), json!({ "promptIds": [case.prompt().await?.id] }))
-            }
-            Self::MovePrompt => {
-                let (source, target, [member]) = case.source_and_target().await?;
-                (ids.vault, ids.membership) = (source.id, member.id);
-                (Some(CONTENTS), json!({ "targetVaultId": target.id }))
-            }
-            Self::Generate => {
-                let (model, text) = (case.image_model(), case.name("A harbour"));
-                let vault = case.vault().await?.id;
-                (None, json!({ "modelId": model, "prompt": text, "vaultId": vault }))
-            }
-            Self::RequestSlot => (None, json!({ "contentType": "image/png", "size": 68 })),
-            Self::ListPrompts => (None, json!({})),
+            Self::SavePrompt => (Ids::make(case).await?, Some(PROMPT)),
+            Self::AddPrompts | Self::MovePrompt => (Ids::make(case).await?, Some(CONTENTS)),
+            _ => (Ids::default(), None),
+        };
+        let call = self.endpoint().call(case, &ids);
+        let body = match self {
+            Self::UpdatePrompt | Self::UpdateVault => json!({}),
+            // Where clean-up finds the output.
+            Self::Generate => body_for_a_vault(case, json!({})).await?,
+            _ => call.body.unwrap_or_default(),
         };
         let fields = body.as_object().into_iter().flatten();
         let fields = fields.map(|(name, value)| (name.clone(), value.to_string())).collect();
@@ -87,8 +72,7 @@ impl Request {
             Some(path) => check::stable_fields(case.wire().get(path).await?.data(200)?),
             None => Value::Null,
         };
-        let path = ids.in_path(self.endpoint().template);
-        Ok(Correct { case: case.clone(), request: self, path, fields, watched, before })
+        Ok(Correct { case: case.clone(), request: self, path: call.path, fields, watched, before })
     }
 }
 

@@ -4,12 +4,11 @@
 use crate::case::status_path;
 use crate::scenarios::prelude::*;
 
-/// Models of the provider that is built into the reference server.
+/// Models of the provider that is built into the reference server; those that follow the first two
+/// accept a job, which then fails, and accept none.
 pub const PLASMA: &str = "local/plasma";
 pub const PLASMA_VIDEO: &str = "local/plasma-video";
-/// It accepts a job, which then fails and saves nothing.
 pub const FAIL: &str = "local/fail";
-/// It accepts no job.
 pub const REFUSE: &str = "local/refuse";
 
 /// Time limit of a job, a little less than that of a scenario.
@@ -101,6 +100,14 @@ impl Job {
         Self::queued(case, &body, answer)
     }
 
+    /// The same, and waits for its end.
+    pub async fn finish_input(case: &Case, fields: Value) -> Result<Self> {
+        case.waits_for_jobs()?;
+        let job = Self::queue_input(case, fields).await?;
+        job.wait_completed().await?;
+        Ok(job)
+    }
+
     pub async fn finish(case: &Case, fields: Value) -> Result<Self> {
         case.waits_for_jobs()?;
         let job = Self::queue(case, fields).await?;
@@ -124,9 +131,8 @@ impl Job {
 
     pub async fn wait_completed(&self) -> Result<ApiResponse> {
         let last = self.wait_ended().await?;
-        if state(&last).as_deref() == Some("failed") {
-            return Err(last.failure("the job to be completed", "it has failed"));
-        }
+        let has_failed = state(&last).as_deref() == Some("failed");
+        last.ensure(!has_failed, "the job to be completed", "it has failed")?;
         Ok(last)
     }
 
@@ -144,13 +150,17 @@ impl Job {
     pub async fn completes(&self) -> bool {
         let completed = || async {
             let reply = self.status().await?;
-            Ok((state(reply.success()?).as_deref() == Some("completed")).then_some(()))
+            Ok(state(reply.success()?).filter(|state| state == "completed"))
         };
         self.case.until("the job to complete", LIVE, completed).await.is_ok()
     }
 
     pub async fn outputs(&self) -> Result<Outputs> {
         Outputs::in_vault(&self.own_vault()?).await
+    }
+
+    pub async fn is_saved(&self) -> Result<Option<()>> {
+        Ok((self.outputs().await?.count() > 0).then_some(()))
     }
 
     pub fn own_vault(&self) -> Result<Vault> {
