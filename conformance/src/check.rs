@@ -60,13 +60,6 @@ pub fn timestamp(text: &str) -> Option<jiff::Timestamp> {
     civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
 }
 
-/// Vendor, public id and secret of an API key.
-pub fn key_parts(key: &str) -> Option<(&str, &str, &str)> {
-    let (vendor, rest) = key.split_once("_live_")?;
-    let (id, secret) = rest.split_once('_')?;
-    Some((vendor, id, secret))
-}
-
 /// The fields of a prompt or a vault that only calls on it change, so that two reads can be compared:
 /// those of the specification without those that a server may change by itself (S-04, S-13, S-14,
 /// S-15), and `vaultIds` in one order (S-07). Of a list, the fields of each entry.
@@ -84,9 +77,8 @@ pub fn stable_fields(value: &Value) -> Value {
             ("vaultIds", Some(ids)) => ids.sort_by_key(Value::as_i64),
             // Their addresses may be signed anew for every answer (S-77).
             ("images", Some(images)) => {
-                images
-                    .iter_mut()
-                    .for_each(|image| drop(image.as_object_mut().map(|it| it.remove("url"))));
+                let images = images.iter_mut().filter_map(Value::as_object_mut);
+                images.for_each(|image| drop(image.remove("url")));
             }
             _ => {}
         }

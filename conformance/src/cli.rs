@@ -229,12 +229,9 @@ impl From<ProbeError> for Refusal {
 /// To standard output. A closed pipe is not an error.
 fn print(text: &str) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(format!("cannot write to stdout: {error}"))
-        }
-        _ => Ok(()),
-    }
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let failed = written.err().filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
+    failed.map_or(Ok(()), |error| Err(format!("cannot write to stdout: {error}")))
 }
 
 /// One line to standard error.

@@ -73,15 +73,11 @@ pub fn matrix() -> Vec<Line> {
         rule: rule.id,
         text: rule.text,
         scenarios: proofs(rule.id).map(|scenario| scenario.id).collect(),
-        reason: exemption(rule.id),
+        reason: EXEMPTIONS.iter().find(|(exempt, _)| *exempt == rule.id).map(|(_, reason)| *reason),
     };
     rules::all().map(line).collect()
 }
 
 pub(crate) fn proofs(rule: &str) -> impl Iterator<Item = &'static Scenario> {
     scenarios::all().filter(move |scenario| scenario.rules.contains(&rule))
-}
-
-fn exemption(rule: &str) -> Option<&'static str> {
-    EXEMPTIONS.iter().find(|(exempt, _)| *exempt == rule).map(|(_, reason)| *reason)
 }

@@ -15,8 +15,8 @@ use crate::suite::Suite;
 /// The entries of a file, by the id of their scenario.
 #[derive(Clone, Debug, Default)]
 pub struct KnownFailures {
-    file: String,
-    entries: BTreeMap<String, KnownFailure>,
+    pub(crate) file: Option<String>,
+    pub(crate) entries: BTreeMap<String, KnownFailure>,
 }
 
 /// One entry: why a scenario fails, and how long that may be so.
@@ -120,19 +120,6 @@ impl KnownFailures {
             };
             entries.insert(id, entry);
         }
-        Ok(Self { file: file.to_owned(), entries })
-    }
-
-    pub(crate) fn entry(&self, id: &str) -> Option<&KnownFailure> {
-        self.entries.get(id)
-    }
-
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &KnownFailure)> {
-        self.entries.iter().map(|(id, entry)| (id.as_str(), entry))
-    }
-
-    /// The file, if there is one.
-    pub fn file(&self) -> Option<&str> {
-        (!self.file.is_empty()).then_some(self.file.as_str())
+        Ok(Self { file: Some(file.to_owned()), entries })
     }
 }

@@ -135,7 +135,7 @@ impl Report {
     pub(crate) fn close(&mut self, problem: Option<String>) {
         self.verdict = self.judge(problem.is_some());
         self.problem = problem;
-        for (id, entry) in self.known.entries() {
+        for (id, entry) in &self.known.entries {
             let what = match self.outcome(id) {
                 None => "was not selected",
                 Some(Outcome::Skipped) => "was skipped",
@@ -154,7 +154,8 @@ impl Report {
             false => format!("{flag} {pattern}"),
         });
         let mut words = self.words(patterns.collect());
-        words.extend(self.known.file().map(|file| format!("--known-failures {}", quoted(file))));
+        let known = self.known.file.iter();
+        words.extend(known.map(|file| format!("--known-failures {}", quoted(file))));
         words.join(" ")
     }
 

@@ -1,6 +1,5 @@
 //! What failed in the last run against a target, kept in the cache of the user for `--last-failed`.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use crate::Selection;
@@ -33,19 +32,15 @@ pub(super) fn failed(base_url: &str, mut selection: Selection) -> Result<Selecti
 /// Keeps what is bad now; with `tell` a text of what has changed. What was not selected stays as it
 /// was. Nothing depends on the file, so that it cannot be written is no error.
 pub(super) fn keep(report: &Report, tell: bool) -> Option<String> {
-    let before = kept(&report.target);
-    let ran = |id: &str| report.records.iter().find(|record| record.id == id);
     let bad = report.records.iter().filter(|record| record.outcome.is_bad());
     let mut now: Vec<String> = bad.map(|record| record.id.to_owned()).collect();
-    let (mended, broken): (Vec<_>, Vec<_>) =
-        before.iter().filter(|id| ran(id).is_some()).partition(|id| !now.contains(*id));
-    let mut text = String::new();
-    let (mended_count, broken_count) = (mended.len(), broken.len());
-    let _ = writeln!(text, "since the last run: {mended_count} mended, {broken_count} as before");
-    for id in mended {
-        let _ = writeln!(text, "  mended {id}");
-    }
-    now.extend(before.iter().filter(|id| ran(id).is_none()).cloned());
+    let (ran, others): (Vec<_>, Vec<_>) =
+        kept(&report.target).into_iter().partition(|id| report.outcome(id).is_some());
+    let (broken, mended): (Vec<_>, Vec<_>) = ran.into_iter().partition(|id| now.contains(id));
+    let (count, broken) = (mended.len(), broken.len());
+    let mut text = format!("since the last run: {count} mended, {broken} as before\n");
+    text.extend(mended.iter().map(|id| format!("  mended {id}\n")));
+    now.extend(others);
     if let Some(file) = file(&report.target) {
         let folder = file.parent().map(std::fs::create_dir_all);
         if folder.is_some_and(|made| made.is_ok()) {

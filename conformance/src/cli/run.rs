@@ -131,14 +131,11 @@ fn how_to_sweep(report: &Report) -> String {
 }
 
 fn exit(report: &Report, strict: bool) -> Exit {
+    let nothing = report.totals.passed + report.totals.known == 0;
     match report.verdict {
         _ if report.problem.is_some() => Exit::Stopped,
         Verdict::Failed => Exit::Failed,
-        Verdict::Partial | Verdict::Unfinished
-            if strict || report.totals.passed + report.totals.known == 0 =>
-        {
-            Exit::Partial
-        }
+        Verdict::Partial | Verdict::Unfinished if strict || nothing => Exit::Partial,
         Verdict::Passed | Verdict::Partial | Verdict::Unfinished => Exit::Passed,
     }
 }

@@ -1,7 +1,7 @@
 //! The causes of failures: records grouped by the call, the expected and the received value, so that
 //! one fault of a target is read once. Also the groups of records by chapter and by reason.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use serde::Serialize;
 
@@ -110,8 +110,8 @@ fn grouped<'r, K: PartialEq>(
 fn without_ids(text: &str) -> String {
     let mut shown = String::new();
     for character in text.chars() {
-        let digits = |one: char| one.is_ascii_digit();
-        let is_status = shown.trim_end_matches(digits).ends_with("status ");
+        let is_status =
+            shown.trim_end_matches(|one: char| one.is_ascii_digit()).ends_with("status ");
         match character {
             '0'..='9' if !is_status && shown.ends_with('#') => {}
             '0'..='9' if !is_status => shown.push('#'),
@@ -130,8 +130,7 @@ impl fmt::Display for Cause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = self.totals.counts().into_iter().filter(|(count, ..)| *count > 0);
         let counts: Vec<_> = counts.map(|(count, _, word)| format!("{count} {word}")).collect();
-        let counts =
-            if counts.is_empty() { "ids given twice".to_owned() } else { counts.join(", ") };
+        let counts = if counts.is_empty() { "ids given twice" } else { &counts.join(", ") };
         write!(f, "{counts} at {}", self.call)
     }
 }
@@ -146,11 +145,9 @@ impl Cause<'_> {
     pub(super) fn others(&self, listed: usize) -> Option<String> {
         let others = self.records.get(1..).filter(|others| !others.is_empty())?;
         let ids: Vec<_> = others.iter().take(listed).map(|record| record.id).collect();
-        let mut text = ids.join(", ");
-        if others.len() > listed {
-            let _ = write!(text, " and {} more", others.len() - listed);
-        }
-        Some(text)
+        let left = others.len() - ids.len();
+        let more = if left > 0 { format!(" and {left} more") } else { String::new() };
+        Some(ids.join(", ") + &more)
     }
 }
 

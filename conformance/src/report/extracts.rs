@@ -51,7 +51,7 @@ pub(super) fn known_failures(report: &Report) -> String {
         }
     });
     let has_run = |id: &str| report.outcome(id).is_some_and(|it| it != Outcome::Skipped);
-    let kept = report.known.entries().filter(|(id, _)| !has_run(id));
+    let kept = report.known.entries.iter().filter(|(id, _)| !has_run(id));
     let kept = kept.map(|(id, known)| entry(id, &known.reason, Some(known)));
     let head = format!(
         "# The failures of {} on {}, run {}.\n",

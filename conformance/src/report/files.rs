@@ -88,15 +88,14 @@ impl FromStr for Output {
     fn from_str(text: &str) -> Result<Self, String> {
         let (word, file) = text.split_once('=').ok_or("expected FORMAT=FILE")?;
         let formats = || Format::ALL.iter().chain(&Format::EXTRACTS);
-        let format = formats().find(|(name, _)| *name == word);
-        let (_, format) = format.ok_or_else(|| {
+        let (_, format) = formats().find(|(name, _)| *name == word).ok_or_else(|| {
             let words: Vec<_> = formats().map(|(name, _)| *name).collect();
             format!("unknown format \"{word}\"; there are {}", words.join(", "))
         })?;
-        if file.is_empty() {
-            return Err("expected FORMAT=FILE".into());
+        match file {
+            "" => Err("expected FORMAT=FILE".into()),
+            _ => Ok(Self { format: *format, file: file.into() }),
         }
-        Ok(Self { format: *format, file: file.into() })
     }
 }
 
@@ -202,11 +201,10 @@ fn write(outputs: &[Output], report: &Report, last: bool) -> Result<(), String> 
         let error = output.write(report, last).err()?;
         Some(format!("{}: {error}", output.file.display()))
     };
-    let failed: Vec<_> = outputs.iter().filter_map(failed).collect();
-    if failed.is_empty() {
-        return Ok(());
+    match &outputs.iter().filter_map(failed).collect::<Vec<_>>()[..] {
+        [] => Ok(()),
+        failed => Err(format!("cannot write the report to {}", failed.join("; and to "))),
     }
-    Err(format!("cannot write the report to {}", failed.join("; and to ")))
 }
 
 /// Adds records to the report and writes it in between, until the channel is closed.

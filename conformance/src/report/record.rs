@@ -65,7 +65,7 @@ impl Record {
 
     /// The record, as the list of known failures makes it count.
     pub(crate) fn judged(self, known: &KnownFailures) -> Self {
-        let Some(entry) = known.entry(self.id) else { return self };
+        let Some(entry) = known.entries.get(self.id) else { return self };
         let known = Some(entry.clone());
         match self.outcome {
             outcome if outcome.is_bad() && !entry.expired => {

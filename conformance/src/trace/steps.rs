@@ -49,10 +49,11 @@ impl Steps {
         }
         steps.push(Taken { exchange, checks: Vec::new(), failed: Vec::new() });
         let earlier = steps.len().checked_sub(WHOLE + 1).and_then(|at| steps.get_mut(at));
-        if let Some(Taken { exchange: RawExchange { response: Some(response), .. }, .. }) = earlier
-            && response.body.len() > ANSWER
-        {
-            let body = bytes::Bytes::copy_from_slice(&response.body[..ANSWER]);
+        let Some(response) = earlier.and_then(|step| step.exchange.response.as_mut()) else {
+            return;
+        };
+        if let Some(start) = response.body.get(..ANSWER) {
+            let body = bytes::Bytes::copy_from_slice(start);
             let (status, headers) = (response.status, response.headers.clone());
             *response = Arc::new(Response { status, headers, body });
         }

@@ -148,8 +148,8 @@ impl ApiResponse {
     /// The whole body as JSON.
     pub fn json(&self) -> Result<&Value> {
         self.json.as_ref().ok_or_else(|| {
-            let why = serde_json::from_slice::<Value>(self.body())
-                .map_or_else(|e| e.to_string(), |_| String::new());
+            let why = serde_json::from_slice::<Value>(self.body()).err();
+            let why = why.map(|error| error.to_string()).unwrap_or_default();
             self.failure("a JSON body", format!("a body that is no JSON: {why}"))
         })
     }
@@ -237,12 +237,8 @@ impl ApiResponse {
     pub fn integers(&self, place: &str, key: &str) -> Result<Vec<i64>> {
         let entries = self.array(place)?;
         let integers: Option<Vec<_>> = entries.iter().map(|entry| entry[key].as_i64()).collect();
-        integers.ok_or_else(|| {
-            self.failure(
-                format!("an integer {} in every entry of {place}", json_text(&key)),
-                "none in some",
-            )
-        })
+        let expected = || format!("an integer {} in every entry of {place}", json_text(&key));
+        integers.ok_or_else(|| self.failure(expected(), "none in some"))
     }
 
     /// The object at a place has these keys and no others; the empty place is the whole body.
@@ -271,8 +267,8 @@ impl ApiResponse {
     /// The entry of the list at `/data` whose `id` is this one.
     pub fn entry(&self, id: i64) -> Result<Value> {
         let found = self.array("/data")?.into_iter().find(|entry| entry["id"] == id);
-        let expected = || format!("an entry with id {id} in /data");
-        found.ok_or_else(|| self.failure(expected(), "no such entry"))
+        let expected = format!("an entry with id {id} in /data");
+        found.ok_or_else(|| self.failure(expected, "no such entry"))
     }
 }
 
