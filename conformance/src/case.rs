@@ -110,12 +110,12 @@ impl Case {
 
     /// Takes on a prompt of the main account, to be deleted in the end.
     pub fn adopt_prompt(&self, id: i64) {
-        self.ledger.track(&Auth::Main, Resource::Prompt(id));
+        self.ledger.track(Auth::Main, Resource::Prompt(id));
     }
 
     /// Takes on a vault of the main account with all that is put into it, to be deleted in the end.
     pub fn adopt_vault(&self, id: i64) {
-        self.ledger.track(&Auth::Main, Resource::Fork(id));
+        self.ledger.track(Auth::Main, Resource::Fork(id));
     }
 
     /// A wait times the factor of this run (`--time-scale`). Every wait of a scenario passes here

@@ -86,13 +86,11 @@ impl Request {
         let Some(path) = self.url.strip_prefix(base_url) else {
             return format!("{} on an address that the target gave", self.method);
         };
-        let mut call = format!("{} ", self.method);
-        let mut before = "";
+        let (mut call, mut before) = (format!("{} ", self.method), "");
         let segments = path.split('?').next().unwrap_or_default().split('/').skip(1);
         for (at, segment) in segments.enumerate() {
             let shown = match before {
-                _ if at % 2 == 0 => segment,
-                "uploads" => segment,
+                _ if at % 2 == 0 || before == "uploads" => segment,
                 "vaults" => "{vaultId}",
                 "prompts" if at > 1 => "{vaultPromptId}",
                 "prompts" => "{promptId}",
@@ -131,11 +129,11 @@ impl RawExchange {
     ) -> Self {
         let request =
             Request { url: url.to_owned(), bytes: Some(sent.into()), ..Request::default() };
-        let response = response.map(|response| {
-            let (head, body) = response.into_parts();
-            Arc::new(Response { status: head.status, headers: head.headers, body })
+        let (response, request) = (response.map(http::Response::into_parts), Arc::new(request));
+        let response = response.map(|(http::response::Parts { status, headers, .. }, body)| {
+            Arc::new(Response { status, headers, body })
         });
-        Self { request: Arc::new(request), response }
+        Self { request, response }
     }
 
     /// The status of the response.
@@ -145,13 +143,10 @@ impl RawExchange {
 
     /// What a report may show of it. Redacting is slow, so it is done for failures only.
     pub(crate) fn redacted(&self, secrets: &Secrets) -> Exchange {
-        let response = match self.response.as_deref() {
-            Some(Response { status, headers, body }) => {
-                let rest = head_and_body(secrets, headers, Some(body));
-                secrets.redact(format!("{status}\n{rest}"))
-            }
-            None => "(no answer)".to_owned(),
-        };
+        let response = self.response.as_deref().map(|Response { status, headers, body }| {
+            secrets.redact(format!("{status}\n{}", head_and_body(secrets, headers, Some(body))))
+        });
+        let response = response.unwrap_or_else(|| "(no answer)".to_owned());
         let Request { method, url, headers, body, .. } = &*self.request;
         let (request, curl) = match self.request.shown_bytes(secrets) {
             Some(bytes) => (bytes, None),

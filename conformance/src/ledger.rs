@@ -62,8 +62,8 @@ impl Display for Resource {
 }
 
 impl Ledger {
-    pub(crate) fn track(&self, by: &Auth, resource: Resource) {
-        self.created().push(Created { by: by.clone(), resource });
+    pub(crate) fn track(&self, by: Auth, resource: Resource) {
+        self.created().push(Created { by, resource });
     }
 
     pub(crate) fn add_wait(&self, wait: Duration) {

@@ -82,8 +82,8 @@ impl FromStr for RunId {
             let (start, given) = rest.split_at_checked(LENGTH - SUM as usize)?;
             let digit = |sign: u8| SIGNS.iter().position(|one| *one == sign);
             let digits: Option<Vec<_>> = start.bytes().map(digit).collect();
-            let time = digits?.into_iter().take(TIME as usize);
-            let begun = time.fold(0, |sum, digit| sum * 32 + digit as u64);
+            let add = |sum, digit: &usize| sum * 32 + *digit as u64;
+            let begun = digits?.iter().take(TIME as usize).fold(0, add);
             (sum(start) == given).then(|| Self { begun, text: text.to_owned() })
         };
         parse().ok_or("expected the id of a run, such as a report names as its run_id")

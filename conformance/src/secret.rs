@@ -37,9 +37,7 @@ impl Secrets {
     /// Keeps the keys a run was given, each with the variable it came from.
     pub(crate) fn new<'k>(keys: impl Iterator<Item = (&'static str, &'k str)>) -> Self {
         let secrets = Self::default();
-        for (variable, key) in keys {
-            secrets.keep_key(variable, key);
-        }
+        keys.for_each(|(variable, key)| secrets.keep_key(variable, key));
         secrets
     }
 

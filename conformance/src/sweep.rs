@@ -33,12 +33,12 @@ pub async fn find(target: &Arc<Target>) -> Result<Vec<Leftovers>> {
     let mut found = BTreeMap::new();
     let other = target.config.other_api_key.is_some().then_some(Auth::Other);
     for by in std::iter::once(Auth::Main).chain(other) {
-        let wire = case.wire_as(by.clone());
-        prompts(&wire, |prompt| note(&mut found, &by, "/prompts", prompt)).await?;
+        let wire = case.wire_as(by);
+        prompts(&wire, |prompt| note(&mut found, by, "/prompts", prompt)).await?;
         // Vaults last: a prompt that is in one is deleted before it.
         for vault in wire.get("/vaults").await?.data(200)?.as_array().into_iter().flatten() {
             if vault["isSystem"] != true {
-                note(&mut found, &by, "/vaults", vault);
+                note(&mut found, by, "/vaults", vault);
             }
         }
     }
@@ -87,15 +87,13 @@ async fn prompts(wire: &Wire, mut each: impl FnMut(&Value)) -> Result {
 }
 
 /// Adds a resource if one of its texts is a name that a run gave.
-fn note(found: &mut BTreeMap<RunId, Leftovers>, by: &Auth, collection: &str, thing: &Value) {
-    let (Some(run), Some(id)) = (RunId::of_resource(thing), thing["id"].as_i64()) else {
-        return;
-    };
+fn note(found: &mut BTreeMap<RunId, Leftovers>, by: Auth, collection: &str, thing: &Value) {
+    let Some((run, id)) = RunId::of_resource(thing).zip(thing["id"].as_i64()) else { return };
     let dates = ["createdAt", "updatedAt"].map(|date| thing[date].as_str());
     let latest = dates.into_iter().flatten().filter_map(check::timestamp).max();
     let latest = latest.unwrap_or(Timestamp::MIN);
     let empty = Leftovers { run: run.clone(), latest, things: Vec::new() };
     let run = found.entry(run).or_insert(empty);
     run.latest = run.latest.max(latest);
-    run.things.push((by.clone(), format!("{collection}/{id}")));
+    run.things.push((by, format!("{collection}/{id}")));
 }

@@ -11,6 +11,7 @@ use std::fmt;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use strum::IntoStaticStr;
 use url::Url;
 
 pub(crate) use self::capabilities::{Capabilities, must_work};
@@ -91,26 +92,20 @@ impl fmt::Debug for TargetConfig {
 pub(crate) const NOT_IMPLEMENTED: [u16; 3] = [404, 405, 501];
 
 /// Which credentials a call carries.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// As a text what a transcript calls it; empty for the key of the account under test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 pub(crate) enum Auth {
+    #[strum(serialize = "")]
     Main,
+    #[strum(serialize = "the read-only key")]
     ReadOnly,
+    #[strum(serialize = "the key of another account")]
     Other,
+    #[strum(serialize = "the revoked key")]
     Revoked,
+    #[strum(serialize = "no key")]
     None,
-}
-
-impl Auth {
-    /// As a transcript calls it; empty for the key of the account under test.
-    pub(crate) fn word(&self) -> &'static str {
-        match self {
-            Self::Main => "",
-            Self::ReadOnly => "the read-only key",
-            Self::Other => "the key of another account",
-            Self::Revoked => "the revoked key",
-            Self::None => "no key",
-        }
-    }
 }
 
 /// A deployment, ready to be asked.

@@ -95,7 +95,7 @@ impl Wire {
             Auth::Revoked => config.revoked_api_key.as_ref(),
         };
         let got = "none was given; the scenario must name the need";
-        key.map(|key| Some(&**key)).ok_or_else(|| Failure::error(self.auth.word(), got))
+        key.map(|key| Some(&**key)).ok_or_else(|| Failure::error(<&str>::from(self.auth), got))
     }
 
     /// Whatever a scenario creates is tracked here, in the one place all calls pass, so that no
@@ -126,7 +126,7 @@ impl Wire {
                 }
                 Resource::Job { .. } => {}
             }
-            self.ledger.track(&self.auth, created);
+            self.ledger.track(self.auth, created);
         }
     }
 }

@@ -29,7 +29,7 @@ impl Case {
         let created = std::mem::take(&mut *self.ledger.created());
         let mut left = Vec::new();
         for Created { by, resource } in created.iter().rev() {
-            if let Err(failure) = self.remove(by, resource, &created).await {
+            if let Err(failure) = self.remove(*by, resource, &created).await {
                 left.push(format!("{resource}: {}", failure.got));
             }
         }
@@ -39,14 +39,13 @@ impl Case {
         Err(Failure::error("everything the scenario created to be deleted", left.join("; ")))
     }
 
-    async fn remove(&self, by: &Auth, resource: &Resource, all: &[Created]) -> Result {
+    async fn remove(&self, by: Auth, resource: &Resource, all: &[Created]) -> Result {
         let keep = self.target.options().keep;
-        if keep && recognizable_by_run_id(&self.wire_as(by.clone()), resource).await? {
+        if keep && recognizable_by_run_id(&self.wire_as(by), resource).await? {
             return Ok(());
         }
         // A key without prompts:write can delete nothing, should it have created something.
-        let by = if *by == Auth::ReadOnly { &Auth::Main } else { by };
-        let wire = self.wire_as(by.clone());
+        let wire = self.wire_as(if by == Auth::ReadOnly { Auth::Main } else { by });
         match resource {
             Resource::Prompt(id) => delete_prompts(&wire, [*id]).await,
             Resource::Job { id, vault } => {

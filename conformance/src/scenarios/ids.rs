@@ -157,9 +157,8 @@ async fn huge(case: Case, place: &Place) -> Result {
     let before = own.state(&case.wire()).await?;
     // The last digit keeps them from the ids that a server may give out.
     let right = i128::from(place.kind.of(&own));
-    for id in
-        [0, -1, -right, right + (1 << 32), (1 << 31) + 7, (1 << 53) + 1, (1 << 63) - 1, 1 << 63]
-    {
+    let near = [0, -1, -right, right + (1 << 32)];
+    for id in near.into_iter().chain([(1 << 31) + 7, (1 << 53) + 1, (1 << 63) - 1, 1 << 63]) {
         let reply = place.call(&case, &own, id).await?;
         let words = format!("{} for the id {id}", place.words());
         match place.place {
@@ -192,10 +191,9 @@ async fn refused(case: &Case, place: &Place, own: &Ids, beside: &Ids, id: i64) -
 /// The other ids of a call with a foreign id. A foreign vault comes with its own membership, so that
 /// only the account is wrong; bodies name what the caller has.
 pub fn beside(place: &Place, owned: &Ids, own: &Ids) -> Ids {
+    let (addable_prompt, second_vault) = (own.addable_prompt, own.second_vault);
     match (place.place, place.kind) {
-        (Where::Path, Kind::Vault) => {
-            Ids { addable_prompt: own.addable_prompt, second_vault: own.second_vault, ..*owned }
-        }
+        (Where::Path, Kind::Vault) => Ids { addable_prompt, second_vault, ..*owned },
         _ => *own,
     }
 }
@@ -210,16 +208,12 @@ async fn foreign(case: Case, place: &Place) -> Result {
             Kind::Vault => &["private", "unlisted", "public"],
             _ => &["private", "public"],
         };
+        let vault = owner.vault_at(owned.vault);
         if place.kind == Kind::Prompt {
-            owner
-                .prompt_at(owned.prompt)
-                .save_into(&owner.vault_at(owned.vault))
-                .await?
-                .status(200)?;
+            owner.prompt_at(owned.prompt).save_into(&vault).await?.status(200)?;
         }
         for visibility in visibilities {
-            let change = json!({ "visibility": visibility });
-            owner.vault_at(owned.vault).update(change).await?.status(200)?;
+            vault.update(json!({ "visibility": visibility })).await?.status(200)?;
             let before = owned.state(&owner.wire()).await?;
             let id = place.kind.of(&owned);
             let beside = beside(place, &owned, &own);

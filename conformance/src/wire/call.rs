@@ -108,12 +108,12 @@ impl Call {
         let by = match (&self.path, self.wire.key()?) {
             _ if self.headers.contains_key(AUTHORIZATION) => OWN_KEY,
             (None, _) => "",
-            (Some(_), None) => self.wire.auth.word(),
+            (Some(_), None) => self.wire.auth.into(),
             (Some(_), Some(key)) => {
                 let value = HeaderValue::try_from(format!("Bearer {key}"));
                 let unfit = |_| Failure::error("a key that fits a header", "a key that does not");
                 self.headers.insert(AUTHORIZATION, value.map_err(unfit)?);
-                self.wire.auth.word()
+                self.wire.auth.into()
             }
         };
         let Self { wire, method, url, path, headers, body, shown_body, .. } = self;

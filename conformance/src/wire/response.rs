@@ -94,7 +94,8 @@ impl ApiResponse {
         self.ensure(got == expected, text, side_by_side(got, expected))
     }
 
-    fn status_is(&self, holds: bool, expected: impl Display) -> Result<&Self> {
+    /// Fails unless the status is right.
+    pub fn status_is(&self, holds: bool, expected: impl Display) -> Result<&Self> {
         self.ensure(holds, expected, format!("status {}", self.status_code()))
     }
 

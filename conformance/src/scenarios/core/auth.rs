@@ -71,7 +71,7 @@ async fn accepted(case: Case) -> Result {
     let ids = Ids::make(&case).await?;
     for endpoint in endpoints::all(&case, &ids) {
         let reply = endpoint.send(&case.wire()).await?;
-        reply.ensure(reply.status_code() != 401, "another status than 401", "status 401")?;
+        reply.status_is(reply.status_code() != 401, "another status than 401")?;
     }
     Ok(())
 }

@@ -61,8 +61,7 @@ async fn spellings(case: Case) -> Result {
         for spelled in spelled.chain(others).chain(between) {
             let reply = case.wire().get(&format!("{path}{spelled}")).await?;
             let refused = matches!(reply.status_code(), 400 | 404);
-            let got = format!("status {}", reply.status_code());
-            reply.ensure(refused, format!("400 or 404 for the id {spelled}"), got)?;
+            reply.status_is(refused, format!("400 or 404 for the id {spelled}"))?;
         }
     }
     let removed = case.wire().delete(&format!("{}abc", member.path())).await?;

@@ -257,8 +257,7 @@ async fn not_at_upload_url(case: Case) -> Result {
     for upload in [true, false] {
         let reply = case.storage(Method::GET, &slot.upload_url).send().await?;
         let refused = matches!(reply.status_code(), 401 | 403);
-        let got = format!("status {}", reply.status_code());
-        reply.ensure(refused, "an authentication error, 401 or 403, for GET uploadUrl", got)?;
+        reply.status_is(refused, "an authentication error, 401 or 403, for GET uploadUrl")?;
         if upload {
             slot.upload(&bytes).await?;
         }

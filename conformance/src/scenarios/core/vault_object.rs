@@ -47,12 +47,10 @@ pub const ALL: &[Scenario] = &[
 pub async fn shows(case: Case, field: &str, expected: Value) -> Result {
     let (vault, created) = case.vault_with(json!({})).await?;
     let updated = vault.update(json!({ "visibility": "private" })).await?;
-    let what = format!("{field} to be {expected}");
     for reply in [created, vault.read().await?, updated] {
-        let value = reply.at(&format!("/data/{field}"))?;
-        reply.ensure(*value == expected, &what, value)?;
+        reply.equals(&format!("/data/{field}"), expected.clone())?;
     }
-    let listed = list(&case).await?;
+    let (listed, what) = (list(&case).await?, format!("{field} to be {expected}"));
     let entry = listed.entry(vault.id)?;
     listed.ensure(entry.get(field) == Some(&expected), what, &entry).map(drop)
 }
@@ -210,10 +208,10 @@ pub async fn list(case: &Case) -> Result<ApiResponse> {
 pub fn same_object(reply: &ApiResponse, got: &Value, expected: &Value) -> Result {
     const VALUES: &str =
         "id name description slug visibility accessType isLocked isSystem promptCount";
-    let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
     for key in VALUES.split(' ') {
-        let (got, expected) = (got.get(key), expected.get(key));
-        reply.ensure(got == expected, format!("{key} to be {}", text(expected)), text(got))?;
+        let text = |vault: &Value| vault.get(key).map_or("nothing".to_owned(), Value::to_string);
+        let (got, expected) = (text(got), text(expected));
+        reply.ensure(got == expected, format!("{key} to be {expected}"), &got)?;
     }
     for key in ["createdAt", "updatedAt", "coverImageUrl"] {
         reply.ensure(got.get(key).is_some(), format!("{key} in the vault object"), "nothing")?;

@@ -112,9 +112,9 @@ async fn forks(case: Case) -> Result {
     let replies = race::times(8, || source.fork()).await?;
     let mut copies = Vec::new();
     for reply in &replies {
-        let fork = case.vault_at(reply.status(201)?.integer("/data/id")?);
-        fork.expect_size(4).await?;
-        copies.extend(fork.prompts().await?);
+        let fork = case.vault_at(reply.status(201)?.integer("/data/id")?).prompts().await?;
+        reply.ensure(fork.len() == 4, "4 prompts listed", fork.len())?;
+        copies.extend(fork);
     }
     check::distinct("copies", copies)
 }

@@ -48,8 +48,7 @@ async fn accepted_one(call: &Correct, field: &Field, value: &str) -> Result {
     if field.request == Request::Generate {
         taken_by_model(&call.case, &reply, field.name)?;
     }
-    let got = format!("status {}", reply.status_code());
-    reply.ensure(reply.is_success(), format!("a success for {}", shown(field, value)), got)?;
+    reply.status_is(reply.is_success(), format!("a success for {}", shown(field, value)))?;
     let shows = !matches!(field.request, Request::Generate | Request::ListPrompts);
     if shows && SHOWN.split(' ').any(|name| name == field.name) {
         let value: Value = serde_json::from_str(value).unwrap_or_default();

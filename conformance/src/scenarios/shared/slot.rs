@@ -29,10 +29,9 @@ pub struct Slot {
 }
 
 pub async fn uploaded_urls(case: &Case, count: usize) -> Result<Vec<String>> {
-    let colours = (0..count).map(|number| png([number as u8, 60, 90]));
-    let upload = |bytes: Vec<u8>| async move { Slot::used(case, "image/png", &bytes).await };
-    let slots = try_join_all(colours.map(upload)).await?;
-    Ok(slots.into_iter().map(|slot| slot.url).collect())
+    let bytes = |number| png([number as u8, 60, 90]);
+    let upload = async |n| Ok(Slot::used(case, "image/png", &bytes(n)).await?.url);
+    try_join_all((0..count).map(upload)).await
 }
 
 pub async fn ask(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse> {
@@ -103,10 +102,7 @@ impl Slot {
             let early = timeout(self.case.scaled(PAUSE), &mut meanwhile).await;
             let _ = room.map(|room| room.send(Bytes::copy_from_slice(rest)));
             drop(sender);
-            match early {
-                Ok(result) => result,
-                Err(_) => meanwhile.await,
-            }
+            if let Ok(result) = early { result } else { meanwhile.await }
         };
         join(call.send(), feed).await
     }
@@ -159,9 +155,8 @@ impl Slot {
     pub async fn hides(&self, bytes: &[u8]) -> Result {
         let reply = self.look().await?;
         let body = reply.body();
-        let shown = reply.is_success()
-            && body.is_empty() == bytes.is_empty()
-            && (bytes.starts_with(body) || body.starts_with(bytes));
+        let is_part = bytes.starts_with(body) || body.starts_with(bytes);
+        let shown = reply.is_success() && body.is_empty() == bytes.is_empty() && is_part;
         reply.ensure(!shown, "nothing of a refused upload at url", in_words(&reply)).map(drop)
     }
 
@@ -176,10 +171,8 @@ impl Slot {
         let mut url = self.url.clone();
         for _ in 0..=REDIRECTS_MAX {
             let reply = self.case.storage(Method::GET, &url).send().await?;
-            match redirect(&url, &reply) {
-                Some(next) => url = next,
-                None => return Ok(reply),
-            }
+            let Some(next) = redirect(&url, &reply) else { return Ok(reply) };
+            url = next;
         }
         Err(Failure::failed(format!("at most {REDIRECTS_MAX} redirects"), "more of them"))
     }
