@@ -1,13 +1,13 @@
 //! How a scenario ends when it does not pass.
 
-use std::error::Error;
-use std::fmt;
+use thiserror::Error;
 
 use crate::exchange::RawExchange;
 use crate::trace;
 
 /// Why a scenario did not pass.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Error)]
+#[error("expected {expected}\n     got {got}")]
 pub struct Failure {
     /// Who is at fault.
     pub verdict: Verdict,
@@ -72,11 +72,3 @@ impl Failure {
         Self { exchange: Some(exchange), ..self }
     }
 }
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected {}\n     got {}", self.expected, self.got)
-    }
-}
-
-impl Error for Failure {}

@@ -177,12 +177,10 @@ impl Report {
     /// A run without a single result has shown nothing, so it cannot pass.
     fn judge(&self, cut_short: bool) -> Verdict {
         let Totals { passed, failed, blocked, errors, known, skipped, .. } = self.totals;
-        if failed + errors + blocked > 0 {
-            Verdict::Failed
-        } else if cut_short || passed + known == 0 || skipped > 0 {
-            Verdict::Partial
-        } else {
-            Verdict::Passed
+        match failed + errors + blocked {
+            0 if cut_short || passed + known == 0 || skipped > 0 => Verdict::Partial,
+            0 => Verdict::Passed,
+            _ => Verdict::Failed,
         }
     }
 }

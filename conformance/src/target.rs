@@ -1,4 +1,4 @@
-//! The deployment under test: its address, its keys, how long to wait for it. `Debug` shows no keys.
+//! The deployment under test: its address, its keys, how long to wait for it.
 
 mod capabilities;
 pub mod environment;
@@ -7,7 +7,6 @@ mod pace;
 mod transport;
 
 use std::collections::HashSet;
-use std::fmt;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -77,14 +76,6 @@ impl TargetConfig {
         ];
         let others = others.into_iter().filter_map(|(name, key)| Some((name, key?)));
         std::iter::once((API_KEY, self.api_key.as_str())).chain(others)
-    }
-}
-
-impl fmt::Debug for TargetConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TargetConfig")
-            .field("base_url", &self.base_url.as_str())
-            .finish_non_exhaustive()
     }
 }
 
@@ -217,11 +208,5 @@ impl Target {
             Need::OtherAccount => self.config.other_api_key.is_some(),
             Need::RevokedKey => self.config.revoked_api_key.is_some(),
         }
-    }
-}
-
-impl fmt::Debug for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Target").field("config", &self.config).finish_non_exhaustive()
     }
 }

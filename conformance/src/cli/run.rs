@@ -52,14 +52,11 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
         let Totals { scenarios, failed, blocked, errors, .. } = report.totals;
         let (all, bad) = (selection.scenarios.len(), failed + blocked + errors);
         let line = format!("{scenarios}/{all}, {bad} failed");
-        match std::io::stderr().is_terminal() {
-            true => show_progress(&line),
-            // A log: now and then a line.
-            false if begun.elapsed() >= SILENCE => {
-                begun = Instant::now();
-                warn(&line);
-            }
-            false => {}
+        show_progress(&line);
+        // A log: now and then a line.
+        if !std::io::stderr().is_terminal() && begun.elapsed() >= SILENCE {
+            begun = Instant::now();
+            warn(&line);
         }
         outputs.add(record, report);
     };

@@ -66,7 +66,8 @@ fn push_example(text: &mut String, cause: &Cause<'_>) {
     let [expected, got] = [cause.expected, cause.got].map(shortened);
     let _ = writeln!(text, "  expected {expected}\n       got {got}");
     let Some(record) = cause.records.first() else { return };
-    let _ = writeln!(text, "  {} {}: {}", loud(record.outcome), record.id, record.title);
+    let outcome = record.outcome.as_ref().to_uppercase();
+    let _ = writeln!(text, "  {outcome} {}: {}", record.id, record.title);
     let sentence = record.rules.iter().flat_map(|rule| rule.sentences).next();
     if let Some(sentence) = sentence.filter(|_| record.outcome != Outcome::Blocked) {
         let _ = writeln!(text, "    > {}", shortened(sentence));
@@ -81,10 +82,6 @@ fn push_example(text: &mut String, cause: &Cause<'_>) {
     }
     push_commands(text, record);
     text.extend(cause.others(OTHERS_SHOWN).map(|others| format!("  also: {others}\n")));
-}
-
-fn loud(outcome: Outcome) -> String {
-    outcome.as_ref().to_uppercase()
 }
 
 /// The text with colours: what is bad in red, what was not tested in yellow, what passed in green.
@@ -114,7 +111,7 @@ pub fn record(record: &Record) -> String {
         let (word, id) = (record.outcome.as_ref(), record.id);
         return escape_control_chars(&format!("{word} {id}: {}\n", record.why()));
     }
-    let mut text = format!("{} {}\n", loud(record.outcome), record.id);
+    let mut text = format!("{} {}\n", record.outcome.as_ref().to_uppercase(), record.id);
     push_facts(&mut text, record);
     if let Some(exchange) = &record.exchange {
         if exchange.last {

@@ -75,11 +75,15 @@ async fn not_the_prompt_id(case: &Case) -> Result {
     let none = || Failure::failed("a vaultPromptId that is not a prompt's id", "only such ids");
     let prompt = prompt.ok_or_else(none)?;
     let by_prompt = vault.membership(prompt, &case.prompt_at(prompt));
-    by_prompt.pin().await?.is_client_error("pin with the id of the prompt")?;
-    by_prompt.move_to(&target).await?.is_client_error("move with the id of the prompt")?;
-    // The removal of a membership that does not exist may succeed (S-31).
-    by_prompt.remove().await?;
+    is_taken_by_no_call(&by_prompt, &target, "the id of the prompt").await?;
     vault.expect_entries(&before).await
+}
+
+/// The removal of a membership that does not exist may succeed (S-31).
+pub async fn is_taken_by_no_call(member: &Member, target: &Vault, what: &str) -> Result {
+    member.pin().await?.is_client_error(format!("pin with {what}"))?;
+    member.move_to(target).await?.is_client_error(format!("move with {what}"))?;
+    member.remove().await.map(drop)
 }
 
 async fn takes_out(case: Case) -> Result {

@@ -1,6 +1,6 @@
 //! `POST /vaults/{vaultId}/prompts` and `POST …/move`: their responses and effects.
 
-use super::membership::vault_with_distinct_ids;
+use super::membership::{is_taken_by_no_call, vault_with_distinct_ids};
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -58,10 +58,7 @@ async fn old_membership_ends(case: Case) -> Result {
     let before = target.entries().await?;
     for vault in [&source, &target] {
         let old = vault.membership(old.id, &old.prompt);
-        old.pin().await?.is_client_error("the pin of a membership that was moved away")?;
-        old.move_to(&source).await?.is_client_error("the move of it")?;
-        // The removal of a membership that does not exist may succeed (S-31).
-        old.remove().await?;
+        is_taken_by_no_call(&old, &source, "a membership that was moved away").await?;
     }
     target.expect_entries(&before).await
 }

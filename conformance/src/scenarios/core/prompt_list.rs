@@ -77,27 +77,26 @@ async fn while_changing(case: Case) -> Result {
     let (vault, prompts) = case.vault_of(12).await?;
     let list = vault.list().limit(3);
     let mut walk = Walk::from(list.page().await?);
-    let (mut touched, mut deleted) = (Vec::new(), Vec::new());
+    let mut touched = Vec::new();
     while walk.last().next.is_some() {
         vault.fill(1).await?;
         let seen = walk.ids();
         let is_new = |one: &&Prompt| !seen.contains(&one.id) && !touched.contains(&one.id);
         if let Some(unseen) = prompts.iter().find(is_new).filter(|_| touched.len() < 3) {
+            let changed = json!({ "title": case.name("changed") });
+            match touched.len() {
+                1 => unseen.delete().await?.success()?,
+                _ => unseen.update(changed).await?.success()?,
+            };
             touched.push(unseen.id);
-            if touched.len() == 2 {
-                unseen.delete().await?.success()?;
-                deleted.push(unseen.id);
-            } else {
-                unseen.update(json!({ "title": case.name("changed") })).await?.success()?;
-            }
         }
         walk.advance(&list).await?;
     }
-    let (seen, reply) = (walk.ids(), &walk.last().reply);
-    let stayed = prompts.iter().map(|prompt| prompt.id).filter(|id| !touched.contains(id));
-    let lost: Vec<_> = stayed.filter(|id| !seen.contains(id)).collect();
-    reply.ensure(lost.is_empty(), "every entry that stays", json_text(&lost))?;
-    walk.expect_none(&deleted)?;
+    let (seen, mut lost) = (walk.ids(), ids(&prompts));
+    lost.retain(|id| !touched.contains(id) && !seen.contains(id));
+    walk.last().reply.ensure(lost.is_empty(), "every entry that stays", json_text(&lost))?;
+    // The second one was deleted.
+    walk.expect_none(touched.get(1))?;
     let mut walk = Walk::from(list.page().await?);
     while walk.last().next.is_some() {
         let shown = *walk.last().ids.last().unwrap_or(&0);
@@ -110,8 +109,7 @@ async fn while_changing(case: Case) -> Result {
 async fn each_once_by_type(case: Case) -> Result {
     // So many that they are not all before the images, in an order by chance.
     let (vault, texts) = case.vault_of(8).await?;
-    let mut texts = ids(texts);
-    let mut images = Vec::new();
+    let (mut texts, mut images) = (ids(texts), Vec::new());
     for _ in 0..4 {
         images.push(prompt_of(&case, "image").await?);
         texts.extend(ids(vault.fill(1).await?));
@@ -206,10 +204,10 @@ async fn kind(case: Case) -> Result {
         let list = list.limit(1);
         let first = list.page().await?;
         let second = list.clone().after(&first).page().await?;
-        for page in [&first, &second] {
-            for entry in page.reply.array("/data")? {
+        for Page { reply, .. } in [&first, &second] {
+            for shown in reply.array("/data")?.iter().map(|entry| &entry["promptType"]) {
                 let expected = format!("only {kind} prompts with type={kind}");
-                page.reply.ensure(entry["promptType"] == kind, expected, &entry["promptType"])?;
+                reply.ensure(*shown == kind, expected, shown)?;
             }
         }
     }
@@ -220,17 +218,16 @@ async fn type_and_vault(case: Case) -> Result {
     let [vault, other] = case.vaults().await?;
     let mut all = Vec::new();
     for kind in TYPES {
-        let inside = [prompt_of(&case, kind).await?, prompt_of(&case, kind).await?];
-        vault.add(&inside).await?.status(201)?;
-        let elsewhere = prompt_of(&case, kind).await?;
-        other.add([&elsewhere]).await?.status(201)?;
-        prompt_of(&case, kind).await?;
-        vault.list().with("type", kind).walk().await?.expect_exactly(&inside)?;
-        other.list().with("type", kind).walk().await?.expect_exactly([&elsewhere])?;
-        all.push((kind, inside));
+        let some = (0..4).map(|_| prompt_of(&case, kind));
+        let some = try_join_all(some).await?;
+        vault.add(&some[..2]).await?.status(201)?;
+        other.add([&some[2]]).await?.status(201)?;
+        vault.list().with("type", kind).walk().await?.expect_exactly(&some[..2])?;
+        other.list().with("type", kind).walk().await?.expect_exactly([&some[2]])?;
+        all.push((kind, some));
     }
-    for (kind, inside) in all {
-        vault.list().with("type", kind).limit(1).walk().await?.expect_exactly(&inside)?;
+    for (kind, some) in all {
+        vault.list().with("type", kind).limit(1).walk().await?.expect_exactly(&some[..2])?;
     }
     Ok(())
 }
