@@ -1,7 +1,6 @@
 //! The command line: its arguments and exit codes. Each command has a file of its own. Only
 //! this module writes to the terminal.
 
-mod last;
 mod list;
 mod run;
 mod signals;

@@ -26,7 +26,6 @@ pub const EXEMPTIONS: &[(&str, &str)] = &[
     ("VE-03", "a promise about the time after the next version; there is none yet"),
 ];
 
-/// A rule with its scenarios.
 #[derive(Debug, Serialize)]
 pub struct Line {
     pub rule: &'static str,
@@ -36,7 +35,6 @@ pub struct Line {
     pub reason: Option<&'static str>,
 }
 
-/// A clause with its rules and scenarios.
 #[derive(Debug, Serialize)]
 pub struct ClauseLine {
     pub quote: &'static str,

@@ -71,7 +71,6 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The digits of the status.
     pub(crate) fn status(&self) -> Option<&str> {
         self.response.get(..3)
     }
@@ -103,7 +102,6 @@ impl Request {
         call
     }
 
-    /// The bytes that were sent on a raw socket, if it was one.
     pub(crate) fn shown_bytes(&self, secrets: &Secrets) -> Option<String> {
         let bytes = self.bytes.as_ref()?;
         let lines = truncated(&secrets.redact(escaped(bytes)), bytes.len());

@@ -21,7 +21,7 @@ pub use self::prompt::{Entry, Member, Prompt, vault_ids};
 pub use self::vault::{Vault, Way};
 use crate::failure::{Failure, Result, set_up};
 use crate::wire::ApiResponse;
-use crate::{Case, Verdict};
+use crate::{Case, Verdict, lock};
 
 /// A resource of one collection, and the calls that prompts and vaults share.
 macro_rules! resource {
@@ -210,7 +210,7 @@ impl Case {
     /// The reply to a creation that has to succeed. A scenario that creates more resources than the
     /// quota of the account allows is skipped: quotas are open (S-62).
     fn created(&self, reply: ApiResponse) -> Result<ApiResponse> {
-        let (status, count) = (reply.status_code(), self.ledger.created().len());
+        let (status, count) = (reply.status_code(), lock(&self.ledger.created).len());
         if matches!(status, 402 | 403 | 409 | 422 | 507) && count >= FEW {
             return Err(Failure::skipped(format!(
                 "the target refuses more after {count} resources of this scenario (status {status})"

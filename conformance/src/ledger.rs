@@ -3,7 +3,7 @@
 //! scenario can forget to.
 
 use std::fmt::{self, Display};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::RwLock;
@@ -14,7 +14,7 @@ use crate::trace::Steps;
 
 #[derive(Default)]
 pub(crate) struct Ledger {
-    created: Mutex<Vec<Created>>,
+    pub(crate) created: Mutex<Vec<Created>>,
     pub(crate) steps: Arc<Steps>,
     /// How long its requests waited for their turn: no time of the scenario's.
     waited: Mutex<Duration>,
@@ -63,7 +63,7 @@ impl Display for Resource {
 
 impl Ledger {
     pub(crate) fn track(&self, by: Auth, resource: Resource) {
-        self.created().push(Created { by, resource });
+        lock(&self.created).push(Created { by, resource });
     }
 
     pub(crate) fn add_wait(&self, wait: Duration) {
@@ -72,10 +72,5 @@ impl Ledger {
 
     pub(crate) fn waited(&self) -> Duration {
         *lock(&self.waited)
-    }
-
-    /// All resources so far.
-    pub(crate) fn created(&self) -> MutexGuard<'_, Vec<Created>> {
-        lock(&self.created)
     }
 }

@@ -20,7 +20,7 @@ use crate::report::{Outcome, Record, Report, whole_ms};
 use crate::run_id::RunId;
 use crate::selection::Selection;
 use crate::trace::{self, Step};
-use crate::{Case, Exchange, Failure, Scenario, Target, Verdict};
+use crate::{Case, Exchange, Failure, Scenario, Target, Verdict, lock};
 
 /// How long cleaning up may take.
 const CLEAN_UP: Duration = Duration::from_secs(60);
@@ -95,8 +95,10 @@ impl Run {
         report.started_at = format!("{:.3}", jiff::Timestamp::now());
         let place = |id: &str| self.selection.scenarios.iter().position(|one| one.id == id);
         let (has_failed, stop) = (AtomicBool::new(false), stop.shared());
+        let mut order = self.selection.scenarios.clone();
+        order.shuffle(&mut rand::rngs::StdRng::seed_from_u64(self.report.seed));
         let (last, others): (Vec<_>, Vec<_>) =
-            self.order().into_iter().enumerate().partition(|(_, scenario)| scenario.last);
+            order.into_iter().enumerate().partition(|(_, scenario)| scenario.last);
         let start = |(n, scenario)| self.one(n, scenario, &has_failed, stop.clone());
         let together = futures::stream::iter(others).map(start).buffer_unordered(self.jobs.get());
         let alone = futures::stream::iter(last).then(start);
@@ -143,12 +145,6 @@ impl Run {
         let deadline = self.target.scaled(self.deadline);
         one(&self.target, scenario, &tag, deadline, stop).await
     }
-
-    fn order(&self) -> Vec<&'static Scenario> {
-        let mut scenarios = self.selection.scenarios.clone();
-        scenarios.shuffle(&mut rand::rngs::StdRng::seed_from_u64(self.report.seed));
-        scenarios
-    }
 }
 
 /// Runs `scenario` on `target`, with `tag` in the name of everything it creates, and cleans up after
@@ -187,7 +183,7 @@ pub async fn one(
     task.shutdown().await;
     let taken = case.ledger.steps.all();
     let created: Vec<_> =
-        case.ledger.created().iter().map(|created| created.resource.name().1).collect();
+        lock(&case.ledger.created).iter().map(|it| it.resource.name().1).collect();
     let clean_up = target.scaled(CLEAN_UP);
     let left_behind = match timeout(clean_up, case.clean_up()).await {
         Ok(Ok(())) => None,

@@ -25,7 +25,6 @@ const EPOCH: i64 = 1_577_836_800;
 pub struct RunId {
     /// In seconds since [`EPOCH`].
     begun: u64,
-    /// The whole id.
     text: String,
 }
 

@@ -18,19 +18,14 @@ pub(crate) struct Secrets(Mutex<Kept>);
 
 #[derive(Default)]
 struct Kept {
-    /// The longest comes first, as one may begin with another.
-    secrets: Vec<Secret>,
+    /// Each behind the variable that stands for it in a shell line; the longest comes first, as one
+    /// may begin with another.
+    secrets: Vec<(&'static str, String)>,
     /// What is looked for in a text, and what replaces it.
     patterns: Vec<String>,
     placeholders: Vec<&'static str>,
     /// Made when a text is redacted, and anew after a secret was added.
     finder: Option<AhoCorasick>,
-}
-
-struct Secret {
-    /// The variable that stands for it in a shell line.
-    variable: &'static str,
-    text: String,
 }
 
 impl Secrets {
@@ -59,20 +54,14 @@ impl Secrets {
     }
 
     /// Keeps a text secret, and every long piece of a part of it.
-    pub(crate) fn keep(
-        &self,
-        variable: &'static str,
-        placeholder: &'static str,
-        text: &str,
-        secret: &str,
-    ) {
+    fn keep(&self, variable: &'static str, placeholder: &'static str, text: &str, secret: &str) {
         let mut kept = lock(&self.0);
-        if text.len() >= PIECE && kept.secrets.iter().all(|secret| secret.text != text) {
+        if text.len() >= PIECE && kept.secrets.iter().all(|(_, other)| other != text) {
             kept.patterns.extend(patterns(text, secret));
             let count = kept.patterns.len();
             kept.placeholders.resize(count, placeholder);
-            kept.secrets.push(Secret { variable, text: text.to_owned() });
-            kept.secrets.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
+            kept.secrets.push((variable, text.to_owned()));
+            kept.secrets.sort_by_key(|(_, text)| std::cmp::Reverse(text.len()));
             kept.finder = None;
         }
     }
@@ -106,7 +95,7 @@ impl Secrets {
     pub(crate) fn in_shell(&self, value: &str) -> String {
         let kept = lock(&self.0);
         let all = &kept.secrets;
-        for Secret { variable, text, .. } in all {
+        for (variable, text) in all {
             if let Some((before, after)) = value.split_once(text) {
                 let (before, after) = (for_double_quotes(before), for_double_quotes(after));
                 return format!("{before}${{{variable}}}{after}");
@@ -114,13 +103,13 @@ impl Secrets {
         }
         let (scheme, token) = value.rsplit_once(' ').unwrap_or(("", value));
         let scheme = for_double_quotes(scheme);
-        let truncated = |secret: &&Secret| token.len() >= PIECE && secret.text.starts_with(token);
-        if let Some(Secret { variable, .. }) = all.iter().find(truncated) {
+        let is_cut = |text: &str| token.len() >= PIECE && text.starts_with(token);
+        if let Some((variable, _)) = all.iter().find(|(_, text)| is_cut(text)) {
             return format!("{scheme} ${{{variable}:0:{}}}", token.len());
         }
         let common =
             |text: &str| text.chars().zip(token.chars()).take_while(|(a, b)| a == b).count();
-        if all.iter().any(|secret| common(&secret.text) >= PIECE) {
+        if all.iter().any(|(_, text)| common(text) >= PIECE) {
             return format!("{scheme} [redacted]");
         }
         drop(kept);

@@ -23,7 +23,6 @@ pub struct Leftovers {
     pub run: RunId,
     /// When it last created or changed something; a running one does so all the time.
     pub latest: Timestamp,
-    /// The path of each and the key that lists it.
     things: Vec<(Auth, String)>,
 }
 

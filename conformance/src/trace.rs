@@ -151,7 +151,6 @@ pub(crate) fn last_lines(steps: &[Step]) -> Vec<String> {
     note.into_iter().chain(lines(steps, before)).collect()
 }
 
-/// The same as one text.
 pub(crate) fn text(steps: &[Step], first: usize) -> String {
     lines(steps, first).iter().map(|line| format!("{line}\n")).collect()
 }

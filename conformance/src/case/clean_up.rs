@@ -9,6 +9,7 @@ use super::Case;
 use crate::check::json_text;
 use crate::failure::{Failure, Result};
 use crate::ledger::{Created, Resource};
+use crate::lock;
 use crate::run_id::RunId;
 use crate::target::Auth;
 use crate::wire::{ApiResponse, Wire};
@@ -26,7 +27,7 @@ impl Case {
     /// is left.
     pub async fn clean_up(&self) -> Result {
         drop(self.ledger.in_flight.write().await);
-        let created = std::mem::take(&mut *self.ledger.created());
+        let created = std::mem::take(&mut *lock(&self.ledger.created));
         let mut left = Vec::new();
         for Created { by, resource } in created.iter().rev() {
             if let Err(failure) = self.remove(*by, resource, &created).await {

@@ -73,7 +73,6 @@ fn head(report: &Report) -> Markup {
     }
 }
 
-/// Links to the sections, each with its number of entries.
 fn contents(report: &Report) -> Markup {
     let broken = report.sentences().iter().filter(|one| one.state == State::Broken).count();
     let sections = [

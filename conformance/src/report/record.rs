@@ -26,7 +26,6 @@ pub struct Record {
     pub steps: Vec<Step>,
     /// The command that runs it alone, if there is something to look into.
     pub command: Option<String>,
-    /// Its entry in the list of known failures.
     pub known: Option<KnownFailure>,
     /// What the scenario made and could not delete. It changes no outcome, for
     /// a target that cannot delete has scenarios of its own that say so.

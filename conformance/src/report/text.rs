@@ -12,7 +12,6 @@ use crate::trace;
 const CAUSES_SHOWN: usize = 5;
 const OTHERS_SHOWN: usize = 3;
 
-/// The whole report as text, the causes of failures with their scenarios first.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
     for (cause, n) in report.causes().iter().zip(1..) {
@@ -61,7 +60,6 @@ pub fn brief(report: &Report) -> String {
     escape_control_chars(&text)
 }
 
-/// The first record of a cause without headers, and the ids of some others.
 fn push_example(text: &mut String, cause: &Cause<'_>) {
     let [expected, got] = [cause.expected, cause.got].map(shortened);
     let _ = writeln!(text, "  expected {expected}\n       got {got}");
@@ -105,7 +103,6 @@ pub fn coloured(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// One record, in as many lines as its outcome asks for.
 pub fn record(record: &Record) -> String {
     if matches!(record.outcome, Outcome::Skipped | Outcome::Known) {
         let (word, id) = (record.outcome.as_ref(), record.id);

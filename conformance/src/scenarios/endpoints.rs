@@ -19,7 +19,6 @@ pub const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
 pub struct Row {
     pub name: &'static str,
     pub method: Method,
-    /// Its path below the base URL.
     pub template: &'static str,
     pub status: u16,
     pub rule: &'static str,
@@ -49,7 +48,6 @@ impl Row {
         !self.template.starts_with("/prompts") && !self.template.starts_with("/vaults")
     }
 
-    /// The call on what these ids name.
     pub fn call(&self, case: &Case, ids: &Ids) -> Endpoint {
         let removes = self.template == MEMBERSHIP;
         let membership = if removes { ids.removable_membership } else { ids.membership };

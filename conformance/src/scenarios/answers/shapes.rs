@@ -68,7 +68,6 @@ impl Type {
 }
 
 impl Shape {
-    /// An object of the response has the field, of its type.
     pub fn is_in(&self, object: &Value, reply: &ApiResponse) -> Result {
         let value = object.get(self.name);
         let got = value.map_or_else(|| "nothing".to_owned(), Value::to_string);

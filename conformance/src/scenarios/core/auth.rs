@@ -52,7 +52,6 @@ fn say_so(mut replies: Vec<ApiResponse>) -> Result {
     replies.iter().try_for_each(|reply| reply.status(401)?.string("/error").map(drop))
 }
 
-/// No header, a malformed one, a truncated, a mistyped and an unknown key.
 pub async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     let key = main_key(case);
     let cut = key.get(..key.len() - 1).unwrap_or_default();

@@ -138,7 +138,6 @@ pub async fn with_body(case: &Case) -> Result<Vec<Endpoint>> {
     Ok(endpoints.filter(|endpoint| endpoint.body.is_some()).collect())
 }
 
-/// Each endpoint gets each of the bodies as JSON, and its response is right.
 pub async fn each_body(
     case: &Case,
     endpoints: &[Endpoint],

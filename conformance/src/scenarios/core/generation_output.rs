@@ -42,7 +42,6 @@ there_at_once,
         "A generation with a negativePrompt is completed" },
 ];
 
-/// A job that has saved two outputs, and these.
 pub async fn two(case: &Case) -> Result<(Job, Outputs)> {
     let job = Job::finish(case, json!({ "batchCount": 2 })).await?;
     let saved = job.outputs().await?.any()?;

@@ -131,7 +131,6 @@ async fn nothing_queued(case: Case) -> Result {
     Outputs::in_vault(&case.vault_at(vault)).await?.counts(0).map(drop)
 }
 
-/// Status code and data of the status of a job, without its id.
 async fn shown_status(case: &Case, id: &str) -> Result<(u16, String)> {
     let reply = status(&case.wire(), id).await?;
     let data = reply.at("/data").map(Value::to_string).unwrap_or_default();

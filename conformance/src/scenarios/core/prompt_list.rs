@@ -24,8 +24,7 @@ pub const ALL: &[Scenario] = &[
     scenario! { "pagination.limit.default" ["PG-02", "PG-06"]
         |case| page_sizes(case, 45, &[(None, &[20, 20, 5])]),
         "Without limit every page but the last holds 20 entries" },
-    scenario! { "pagination.limit.size" ["PG-03", "PG-08"]
-        full_pages,
+    scenario! { "pagination.limit.size" ["PG-03", "PG-08"] full_pages,
         "Every page but the last holds as many entries as limit says, also among all prompts" },
     scenario! { "pagination.limit.hundred" ["PG-03", "PG-06"]
         |case| page_sizes(case, 101, &[(Some(100), &[100, 1])]),

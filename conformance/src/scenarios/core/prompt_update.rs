@@ -98,7 +98,6 @@ async fn the_one_named(case: Case) -> Result {
     Ok(())
 }
 
-/// Each field that is shown with a new value.
 fn shown(case: &Case) -> [Value; 4] {
     [
         json!({ "title": case.name("new") }),

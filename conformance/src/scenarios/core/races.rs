@@ -27,8 +27,7 @@ pub const ALL: &[Scenario] = &[
     scenario! { "races.vault.deleted-while-moved" ["VA-28", "VC-21"]
         |case| moved_while_deleted(case, true),
         "A vault deleted while its prompts are moved away leaves each where its answer says" },
-    scenario! { "contents.race.target-deleted" ["VC-21"]
-        |case| moved_while_deleted(case, false),
+    scenario! { "contents.race.target-deleted" ["VC-21"] |case| moved_while_deleted(case, false),
         "A move to a vault that is being deleted is either done or changes nothing" },
     scenario! { "races.prompt.created-while-vault-goes" ["PR-27", "VA-28"] |case| created_while_vault_goes(case.under_contention()),
         "A prompt made into a vault that is being deleted is there without it, or was refused" },

@@ -38,7 +38,6 @@ pub async fn texts(vault: &Vault) -> Result<Vec<String>> {
     Ok(prompts.iter().map(|prompt| text(prompt).to_string()).collect())
 }
 
-/// The texts of both, in an order of their own.
 async fn sorted_texts(fork: &Vault, source: &Vault) -> Result<[Vec<String>; 2]> {
     let mut both = [texts(fork).await?, texts(source).await?];
     both.iter_mut().for_each(|texts| texts.sort_unstable());

@@ -10,14 +10,12 @@ pub const ALL: &[Scenario] = &[
         "Every vault has an integer id of its own" },
     scenario! { "vaults.object.texts" ["VA-02", "VA-03", "VA-18"] texts,
         "A vault shows its name and its description, a string or null" },
-    scenario! { "vaults.object.is-system" ["VA-09"]
-        |case| shows(case, "isSystem", json!(false)),
+    scenario! { "vaults.object.is-system" ["VA-09"] |case| shows(case, "isSystem", json!(false)),
         "A vault that the caller made is no system vault" },
     scenario! { "vaults.create.defaults" ["VA-19"]
         |case| shows(case, "visibility", json!("private")),
         "A vault made from a name alone is private" },
-    scenario! { "vaults.count.starts-at-zero" ["VA-10"]
-        |case| shows(case, "promptCount", json!(0)),
+    scenario! { "vaults.count.starts-at-zero" ["VA-10"] |case| shows(case, "promptCount", json!(0)),
         "A new vault has a promptCount of 0" },
     scenario! { "vaults.slug.url-safe" ["VA-04"] url_safe,
         "A slug is never empty and always safe in a URL" },
@@ -43,7 +41,6 @@ pub const ALL: &[Scenario] = &[
         "One response holds the whole list; a limit makes no page of it: it is ignored or refused" },
 ];
 
-/// A new vault has this value in this field, in every answer.
 pub async fn shows(case: Case, field: &str, expected: Value) -> Result {
     let (vault, created) = case.vault_with(json!({})).await?;
     let updated = vault.update(json!({ "visibility": "private" })).await?;
@@ -73,7 +70,6 @@ async fn texts(case: Case) -> Result {
     Ok(())
 }
 
-/// Letters and digits that no other name contains.
 pub fn unique_word() -> String {
     format!("{:012x}", rand::random::<u64>() >> 16)
 }

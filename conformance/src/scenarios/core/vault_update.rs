@@ -22,7 +22,6 @@ pub const ALL: &[Scenario] = &[
         "Forks of one vault at the same time are whole and have no prompt in common" },
 ];
 
-/// A vault with no field at its default.
 pub async fn without_defaults(case: &Case) -> Result<(Vault, ApiResponse)> {
     let fields = json!({ "description": "Boats, cranes, gulls", "visibility": "unlisted" });
     case.vault_with(fields).await

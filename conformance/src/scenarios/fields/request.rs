@@ -76,14 +76,12 @@ impl Request {
     }
 }
 
-/// A call that succeeds.
 pub struct Correct {
     pub case: Case,
     request: Request,
     path: String,
     /// Names, and values as they are written.
     fields: Vec<(String, String)>,
-    /// What the call would change.
     watched: Option<String>,
     before: Value,
 }
@@ -98,7 +96,6 @@ impl Correct {
         self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Sends the call with these fields in place of its own.
     pub async fn with(&self, changed: &[(&str, &str)]) -> Result<ApiResponse> {
         let own = self.own().filter(|(name, _)| changed.iter().all(|(other, _)| other != name));
         self.send(own.chain(changed.iter().copied())).await

@@ -62,14 +62,12 @@ pub fn parts_of(key: &str) -> Result<(&str, &str, &str)> {
     Ok((vendor, id, secret))
 }
 
-/// The secret of a key is not in a response.
 pub fn hides(reply: &ApiResponse, secret: &str) -> Result {
     let mut texts = reply.headers().values().map(HeaderValue::as_bytes).chain([&reply.body()[..]]);
     let shown = texts.any(|text| text.windows(secret.len()).any(|part| part == secret.as_bytes()));
     reply.ensure(!shown, "an answer without the secret of the key", "one with it").map(drop)
 }
 
-/// Each account once as the owner and once as the stranger.
 pub fn owners_and_strangers(case: &Case) -> [(Case, Case); 2] {
     let other = case.other_account();
     [(other.clone(), case.clone()), (case.clone(), other)]

@@ -18,7 +18,6 @@ pub struct Job {
     case: Case,
     pub id: String,
     pub vault: Option<i64>,
-    /// The 202 response.
     pub answer: ApiResponse,
 }
 
@@ -37,7 +36,6 @@ pub async fn send(case: &Case, fields: Value) -> Result<ApiResponse> {
     case.wire().post("/generations", body(case, fields)).await
 }
 
-/// The 400 response to a generation with these fields, whose details name the field.
 pub async fn refused(case: &Case, field: &str, fields: Value) -> Result<ApiResponse> {
     let what: String = fields.to_string().chars().take(120).collect();
     let reply = send(case, fields).await?;
@@ -49,7 +47,6 @@ pub fn failing(fields: Value) -> Value {
     merged(fields, json!({ "modelId": FAIL }))
 }
 
-/// Fields for a job of the built-in provider that takes so many seconds.
 pub fn slow(seconds: f64) -> Value {
     json!({ "modelId": "local/slow", "parameters": { "seconds": seconds } })
 }
@@ -67,13 +64,12 @@ pub async fn status(wire: &Wire, id: &str) -> Result<ApiResponse> {
 /// is built into the reference server takes all inputs.
 pub fn taken_by_model(case: &Case, answer: &ApiResponse, input: &str) -> Result {
     let (status, model) = (answer.status_code(), case.image_model());
-    if !matches!(status, 400 | 403..=412 | 414..=499 | 502) || model == PLASMA {
-        return Ok(());
-    }
-    Err(Failure::skipped(format!(
-        "the model {model} refuses this {input} (status {status}); name another one in \
-         PROMPTARIUM_IMAGE_MODEL"
-    )))
+    let taken = !matches!(status, 400 | 403..=412 | 414..=499 | 502) || model == PLASMA;
+    let other = "name another one in PROMPTARIUM_IMAGE_MODEL";
+    skip_unless(
+        taken,
+        &format!("the model {model} refuses this {input} (status {status}); {other}"),
+    )
 }
 
 pub async fn within_a_jobs_time<T, F: Future<Output = Result<Option<T>>>>(
@@ -100,7 +96,6 @@ impl Job {
         Self::queued(case, &body, answer)
     }
 
-    /// The same, and waits for its end.
     pub async fn finish_input(case: &Case, fields: Value) -> Result<Self> {
         case.waits_for_jobs()?;
         let job = Self::queue_input(case, fields).await?;
@@ -136,7 +131,6 @@ impl Job {
         Ok(last)
     }
 
-    /// Waits until it has completed or failed; its last status.
     pub async fn wait_ended(&self) -> Result<ApiResponse> {
         let ended = || async {
             let reply = self.status().await?;
@@ -169,7 +163,6 @@ impl Job {
     }
 }
 
-/// Time limit for an output to be live at its address.
 const LIVE: Duration = Duration::from_secs(10);
 
 pub struct Outputs {
@@ -236,7 +229,6 @@ pub async fn fetch(case: &Case, url: &str) -> Result<ApiResponse> {
     case.until(&format!("a file at {url}"), LIVE, ask).await
 }
 
-/// Width and height of a PNG or a GIF.
 pub fn size(bytes: &[u8]) -> Option<(i64, i64)> {
     if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
         let side = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));

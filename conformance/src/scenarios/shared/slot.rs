@@ -13,9 +13,7 @@ use super::prelude::*;
 
 /// Time limit for an image to be live (S-45).
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Most redirects from the address of an image (S-45).
 const REDIRECTS_MAX: usize = 5;
-/// Longest pause in the middle of an upload.
 const PAUSE: Duration = Duration::from_secs(3);
 
 /// The permission to upload one image. A scenario may replace parts of it.
@@ -107,7 +105,6 @@ impl Slot {
         join(call.send(), feed).await
     }
 
-    /// Uploads these bytes, with any success.
     pub async fn upload(&self, bytes: &[u8]) -> Result<ApiResponse> {
         let reply = self.put(bytes).send().await?;
         reply.ensure(reply.is_success(), "the upload to succeed", in_words(&reply))?;
@@ -143,7 +140,6 @@ impl Slot {
         reply.ensure(is_picture, "a picture at url", start.escape_ascii()).map(drop)
     }
 
-    /// Exactly these bytes are at `url` now.
     pub async fn shows_at_once(&self, bytes: &[u8]) -> Result {
         let reply = self.fetch().await?;
         let same = reply.status_code() == 200 && reply.body() == bytes;
@@ -160,7 +156,6 @@ impl Slot {
         reply.ensure(!shown, "nothing of a refused upload at url", in_words(&reply)).map(drop)
     }
 
-    /// This call is refused, and nothing of the bytes that it sent is at `url`.
     pub async fn refuses(&self, what: &str, call: Call, sent: &[u8]) -> Result {
         call.send().await?.is_client_error(what)?;
         self.hides(sent).await

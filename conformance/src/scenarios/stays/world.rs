@@ -37,7 +37,6 @@ impl World {
         Ok(Self { case, prompts: [p, q, r, s], vaults: [a, b, c], members })
     }
 
-    /// A text with the ids of this world.
     pub fn fill(&self, text: &str) -> String {
         let [a, b, c] = self.vaults.each_ref().map(|vault| vault.id);
         let vaults = [a, b, c, absent(c)].into_iter();
@@ -139,7 +138,6 @@ impl World {
     }
 }
 
-/// The entry with this id in a list, as far as it is compared.
 fn entry_of(list: &ApiResponse, id: i64) -> Result<Option<Value>> {
     let entries = list.status(200)?.array("/data")?;
     Ok(entries.iter().find(|entry| entry["id"] == id).map(check::stable_fields))
