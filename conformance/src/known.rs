@@ -37,15 +37,10 @@ pub struct KnownFailure {
 /// All that the list says, in one line.
 impl fmt::Display for KnownFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)?;
-        if let Some(link) = &self.link {
-            write!(f, " ({link})")?;
-        }
-        if let Some(until) = self.until {
-            let over = if self.expired { ", which is over" } else { "" };
-            write!(f, "; until {until}{over}")?;
-        }
-        write!(f, "; {}", self.place)
+        let link = self.link.as_ref().map(|link| format!(" ({link})")).unwrap_or_default();
+        let over = if self.expired { ", which is over" } else { "" };
+        let until = self.until.map(|until| format!("; until {until}{over}")).unwrap_or_default();
+        write!(f, "{}{link}{until}; {}", self.reason, self.place)
     }
 }
 
@@ -104,10 +99,8 @@ impl KnownFailures {
             if reason.get_ref().trim().is_empty() {
                 return wrong(reason.span(), &format!("the reason for \"{id}\" is empty"));
             }
-            if let Some(link) = &link
-                && !link.get_ref().starts_with("http://")
-                && !link.get_ref().starts_with("https://")
-            {
+            let is_web = |text: &str| text.starts_with("http://") || text.starts_with("https://");
+            if let Some(link) = link.as_ref().filter(|link| !is_web(link.get_ref())) {
                 return wrong(link.span(), "the link must start with http:// or https://");
             }
             let until: Option<Date> = until.and_then(|day| day.to_string().parse().ok());

@@ -87,12 +87,10 @@ pub async fn probe(target: &Arc<Target>) -> Result<(), ProbeError> {
     let base_url = target.base_url();
     match reply.status_code() {
         401 => wrong(format!("{base_url} refuses the key of {API_KEY} (status 401)")),
-        300..=399 => wrong(format!(
-            "{base_url} sends the caller elsewhere (status {}); give the final address",
-            reply.status_code()
+        status @ 300..=399 => wrong(format!(
+            "{base_url} sends the caller elsewhere (status {status}); give the final address"
         )),
-        502..=504 if !is_object(&reply) => {
-            let status = reply.status_code();
+        status @ 502..=504 if !is_object(&reply) => {
             Err(ProbeError::Unreachable(format!("status {status} from a server before it")))
         }
         status if !is_object(&reply) => wrong(format!(

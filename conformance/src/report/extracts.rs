@@ -63,11 +63,9 @@ pub(super) fn known_failures(report: &Report) -> String {
 fn entry(id: &str, reason: &str, known: Option<&KnownFailure>) -> String {
     let text = |text: &str| serde_json::Value::from(one_line(text)).to_string();
     let mut entry = format!("[[failure]]\nid = {}\nreason = {}\n", text(id), text(reason));
-    if let Some(link) = known.and_then(|known| known.link.as_deref()) {
-        entry += &format!("link = {}\n", text(link));
-    }
-    if let Some(until) = known.and_then(|known| known.until) {
-        entry += &format!("until = {until}\n");
-    }
+    let link = known.and_then(|known| known.link.as_deref());
+    entry.extend(link.map(|link| format!("link = {}\n", text(link))));
+    let until = known.and_then(|known| known.until);
+    entry.extend(until.map(|until| format!("until = {until}\n")));
     entry
 }

@@ -29,26 +29,17 @@ pub fn dashed(name: &str) -> String {
 
 /// What holds for a field, with its name in ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, AsRefStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Fact {
-    #[strum(serialize = "required")]
     Required,
-    #[strum(serialize = "wrong-type")]
     WrongType,
-    #[strum(serialize = "first")]
-    Min,
-    #[strum(serialize = "last")]
-    Max,
-    #[strum(serialize = "too-small")]
-    BelowMin,
-    #[strum(serialize = "too-large")]
-    AboveMax,
-    #[strum(serialize = "words")]
-    Enum,
-    #[strum(serialize = "other-words")]
-    NotInEnum,
-    #[strum(serialize = "no-uri")]
-    NotUri,
-    #[strum(serialize = "null")]
+    First,
+    Last,
+    TooSmall,
+    TooLarge,
+    Words,
+    OtherWords,
+    NoUri,
     Null,
 }
 
@@ -56,18 +47,18 @@ pub fn facts(field: &Field) -> Vec<Fact> {
     use Fact::*;
     let is_body = field.request.has_body();
     let of_kind: &[Fact] = match field.kind {
-        Kind::Text(0, _) | Kind::Ratio(..) => &[WrongType, Max, AboveMax],
+        Kind::Text(0, _) | Kind::Ratio(..) => &[WrongType, Last, TooLarge],
         Kind::AnyText | Kind::Id => &[WrongType],
         // Every value of a query is a text.
-        Kind::OneOf(..) if !is_body => &[Enum, NotInEnum],
-        Kind::OneOf(..) => &[WrongType, Enum, NotInEnum],
-        Kind::Uri => &[WrongType, NotUri],
-        Kind::Uris(..) => &[WrongType, Max, AboveMax, NotUri],
-        Kind::PositiveId => &[WrongType, BelowMin],
+        Kind::OneOf(..) if !is_body => &[Words, OtherWords],
+        Kind::OneOf(..) => &[WrongType, Words, OtherWords],
+        Kind::Uri => &[WrongType, NoUri],
+        Kind::Uris(..) => &[WrongType, Last, TooLarge, NoUri],
+        Kind::PositiveId => &[WrongType, TooSmall],
         Kind::Text(..) | Kind::Ids(..) | Kind::Integer(..) => {
-            &[WrongType, Min, Max, BelowMin, AboveMax]
+            &[WrongType, First, Last, TooSmall, TooLarge]
         }
-        Kind::Object => &[WrongType, Min],
+        Kind::Object => &[WrongType, First],
     };
     let required = (field.presence == Presence::Required).then_some(Required);
     // Whether null is a value is open for some (S-09).
@@ -91,13 +82,13 @@ impl Fact {
         match self {
             Self::Required => format!("without {name} it is refused with 400"),
             Self::WrongType => format!("a {name} of another JSON type is refused with 400"),
-            Self::Min => format!("{name} of {least}{unit} is accepted"),
-            Self::Max => format!("{name} of {most}{unit} is accepted"),
-            Self::BelowMin => format!("{name} of less than {least}{unit} is refused with 400"),
-            Self::AboveMax => format!("{name} of more than {most}{unit} is refused with 400"),
-            Self::Enum => format!("each stated value of {name} is accepted"),
-            Self::NotInEnum => format!("any other value of {name} is refused with 400"),
-            Self::NotUri => format!("{name} with a text that is not a URI is refused with 400"),
+            Self::First => format!("{name} of {least}{unit} is accepted"),
+            Self::Last => format!("{name} of {most}{unit} is accepted"),
+            Self::TooSmall => format!("{name} of less than {least}{unit} is refused with 400"),
+            Self::TooLarge => format!("{name} of more than {most}{unit} is refused with 400"),
+            Self::Words => format!("each stated value of {name} is accepted"),
+            Self::OtherWords => format!("any other value of {name} is refused with 400"),
+            Self::NoUri => format!("{name} with a text that is not a URI is refused with 400"),
             Self::Null if field.presence.takes_null() => format!("{name} may be null"),
             Self::Null => format!("null for {name} is of the wrong type and refused with 400"),
         }
@@ -109,11 +100,11 @@ impl Fact {
             (Self::WrongType, _) => (field.rule, Some("ER-05")),
             (Self::Null, _) => (field.rule, (!field.presence.takes_null()).then_some("ER-05")),
             (Self::Required, _) => (field.rule, Some("ER-04")),
-            (Self::Enum, _) => (field.rule, Some(field.range)),
-            (Self::BelowMin | Self::AboveMax, _) => (field.range, Some("ER-06")),
-            (Self::Min | Self::Max | Self::NotInEnum, _) => (field.range, None),
-            (Self::NotUri, Request::Generate) => (field.rule, Some("GE-25")),
-            (Self::NotUri, _) => (field.rule, None),
+            (Self::Words, _) => (field.rule, Some(field.range)),
+            (Self::TooSmall | Self::TooLarge, _) => (field.range, Some("ER-06")),
+            (Self::First | Self::Last | Self::OtherWords, _) => (field.range, None),
+            (Self::NoUri, Request::Generate) => (field.rule, Some("GE-25")),
+            (Self::NoUri, _) => (field.rule, None),
         };
         let of_words = self == Self::WrongType && matches!(field.kind, Kind::OneOf(..));
         let range = of_words.then_some(field.range);
@@ -126,7 +117,7 @@ impl Fact {
         let call = field.request.correct(&case).await?;
         let values = self.values(&call, field).await?;
         match self {
-            Self::Min if field.name == "name" => one_accepted(&call, field).await,
+            Self::First if field.name == "name" => one_accepted(&call, field).await,
             _ if self.accepts(field) => accepted(&call, field, &values).await,
             Self::Required => {
                 call.without(field.name).await?.is_bad_request(format!("no {}", field.name))?;
@@ -139,7 +130,7 @@ impl Fact {
     pub fn accepts(self, field: &Field) -> bool {
         match self {
             Self::Null => field.presence.takes_null(),
-            _ => matches!(self, Self::Min | Self::Max | Self::Enum),
+            _ => matches!(self, Self::First | Self::Last | Self::Words),
         }
     }
 
@@ -149,23 +140,25 @@ impl Fact {
         Ok(match (self, field.kind) {
             (Self::WrongType, _) => values::of_other_types(call, field),
             (Self::Null, _) => vec!["null".into()],
-            (Self::Max, Kind::Ratio(most)) => vec![values::ratio(3), values::ratio(most)],
-            (Self::Min, _) => values::of_size(call, field, least).await?,
-            (Self::Max, _) => values::of_size(call, field, most).await?,
-            (Self::BelowMin, Kind::Text(..)) => vec![r#""""#.into()],
-            (Self::BelowMin, Kind::Ids(..)) => vec!["[]".into()],
-            (Self::BelowMin, _) => values::below(least),
-            (Self::AboveMax, Kind::Integer(..)) => values::above(most),
-            (Self::AboveMax, _) => {
+            (Self::Last, Kind::Ratio(most)) => vec![values::ratio(3), values::ratio(most)],
+            (Self::First, _) => values::of_size(call, field, least).await?,
+            (Self::Last, _) => values::of_size(call, field, most).await?,
+            (Self::TooSmall, Kind::Text(..)) => vec![r#""""#.into()],
+            (Self::TooSmall, Kind::Ids(..)) => vec!["[]".into()],
+            (Self::TooSmall, _) => values::below(least),
+            (Self::TooLarge, Kind::Integer(..)) => values::above(most),
+            (Self::TooLarge, _) => {
                 let mut values = values::of_size(call, field, most + 1).await?;
                 values.extend(values::repeated(call, field, most as usize + 1));
                 values
             }
-            (Self::Enum, Kind::OneOf(stated, _)) => words(stated),
+            (Self::Words, Kind::OneOf(stated, _)) => words(stated),
             // An empty value of a query may be none (S-03).
-            (Self::NotInEnum, Kind::OneOf(_, others)) if !field.request.has_body() => words(others),
-            (Self::NotInEnum, Kind::OneOf(_, others)) => words(&format!("{others} ")),
-            (Self::NotUri, _) => values::entries(field, &["plainword", "two words", ""]),
+            (Self::OtherWords, Kind::OneOf(_, others)) if !field.request.has_body() => {
+                words(others)
+            }
+            (Self::OtherWords, Kind::OneOf(_, others)) => words(&format!("{others} ")),
+            (Self::NoUri, _) => values::entries(field, &["plainword", "two words", ""]),
             _ => Vec::new(),
         })
     }

@@ -36,9 +36,7 @@ impl Pace {
             *next = at + self.interval;
             at
         };
-        if at > now {
-            sleep_until(at).await;
-        }
+        sleep_until(at).await;
         at - now
     }
 

@@ -106,10 +106,8 @@ impl ApiResponse {
     /// The status is one of these.
     pub fn status_in(&self, expected: RangeInclusive<u16>) -> Result<&Self> {
         let (first, last) = (expected.start(), expected.end());
-        let text = match first == last {
-            true => format!("status {first}"),
-            false => format!("a status from {first} to {last}"),
-        };
+        let range = format!("a status from {first} to {last}");
+        let text = if first == last { format!("status {first}") } else { range };
         self.status_is(expected.contains(&self.status_code()), text)
     }
 

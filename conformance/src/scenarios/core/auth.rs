@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use super::prompt_list::prompt_of;
-use crate::scenarios::endpoints::{self, Endpoint, Ids, successes};
+use crate::scenarios::endpoints::{self, Ids, successes};
 use crate::scenarios::shared::prelude::*;
 
 #[rustfmt::skip]
@@ -133,25 +133,6 @@ fn in_other_cases(key: &str) -> Vec<String> {
     let mut spellings: Vec<_> = key.char_indices().map(one).chain(throughout).collect();
     spellings.retain(|spelling| spelling != key);
     spellings
-}
-
-pub async fn reads(case: Case) -> Result {
-    let ids = Ids::make(&case).await?;
-    let (wire, reader) = (case.wire(), case.read_only());
-    for endpoint in endpoints::all(&case, &ids).into_iter().filter(Endpoint::reads) {
-        let reply = endpoint.send(&reader).await?;
-        let got = reply.status(200)?.json()?;
-        // Other scenarios change the lists of the whole account.
-        if endpoint.names_an_id() {
-            let expected = endpoint.send(&wire).await?.json()?.clone();
-            let what = format!("what the account's other key gets: {expected}");
-            reply.ensure(*got == expected, what, got)?;
-        }
-    }
-    let filtered = reader.get(&format!("/prompts?vaultId={}", ids.vault)).await?;
-    let got = filtered.status(200)?.integers("/data", "id")?;
-    let members = case.vault_at(ids.vault).members().await?;
-    check::equal("prompts of the vault", &got.len(), &members.len())
 }
 
 /// Time limit of each of six walks, in all half of a scenario's time.

@@ -39,14 +39,6 @@ pub fn names_exactly(reply: &ApiResponse, fields: &[&str]) -> Result {
     reply.ensure(texts, "one message for each field", details).map(drop)
 }
 
-pub async fn paths(case: &Case) -> Result<(Ids, Vec<Endpoint>)> {
-    let ids = Ids::make(case).await?;
-    let mut all = endpoints::all(case, &Ids { removable_membership: ids.membership, ..ids });
-    all.extend(endpoints::beyond(case));
-    all.push(endpoints::create_key(case));
-    Ok((ids, all))
-}
-
 async fn spellings(case: Case) -> Result {
     let vault = case.vault().await?;
     let member = &vault.filled::<1>().await?[0];

@@ -177,7 +177,11 @@ async fn again_and_again(case: Case) -> Result {
     let url = job.answer.string("/data/statusUrl")?;
     // The key is sent to addresses below the API root only.
     let [root, address] = [case.target().base_url(), url].map(str::parse::<Url>);
-    let path = root.ok().zip(address.ok()).and_then(|(root, url)| below(&root, &url));
+    let below = |(root, url): (Url, Url)| {
+        let path = url.path().strip_prefix(root.path())?.to_owned();
+        (root.origin() == url.origin()).then_some(path)
+    };
+    let path = root.ok().zip(address.ok()).and_then(below);
     let path = path.ok_or_else(|| job.answer.failure("a statusUrl below the API root", url))?;
     for call in 0..6 {
         if call == 3 {
@@ -188,11 +192,6 @@ async fn again_and_again(case: Case) -> Result {
         reply.ensure(done || call < 3, "a completed job to stay completed", "another state")?;
     }
     Ok(())
-}
-
-fn below(root: &Url, url: &Url) -> Option<String> {
-    let path = url.path().strip_prefix(root.path())?;
-    (root.origin() == url.origin()).then(|| path.to_owned())
 }
 
 pub async fn accepted(case: Case, fields: Vec<Value>) -> Result {

@@ -73,24 +73,18 @@ async fn exact_texts(case: Case) -> Result {
 
 /// Something has the run id each time. A name that is taken may be refused (S-17).
 async fn each_text(case: &Case, method: Method, path: &str) -> Result {
+    const PROMPTS: [&str; 2] =
+        [r#"{"title":"$T","prompt":"$T $N","platform":"$T"}"#, r#"{"title":"$N","prompt":"$T"}"#];
+    const VAULTS: [&str; 2] =
+        [r#"{"name":"$T","description":"$N"}"#, r#"{"name":"$T $N","description":"$T"}"#];
+    let is_prompt = path.starts_with("/prompts");
+    let (collection, bodies) = if is_prompt { ("prompts", PROMPTS) } else { ("vaults", VAULTS) };
     for text in ODD_TEXTS {
         let own = case.name("odd");
-        let bodies = if path.starts_with("/prompts") {
-            [
-                format!(r#"{{"title":"{text}","prompt":"{text} {own}","platform":"{text}"}}"#),
-                format!(r#"{{"title":"{own}","prompt":"{text}"}}"#),
-            ]
-        } else {
-            [
-                format!(r#"{{"name":"{text}","description":"{own}"}}"#),
-                format!(r#"{{"name":"{text} {own}","description":"{text}"}}"#),
-            ]
-        };
-        for body in bodies {
+        for body in bodies.map(|body| body.replace("$T", text).replace("$N", &own)) {
             let call = case.wire().call(method.clone(), path);
             let reply = call.body("application/json", body.clone()).send().await?;
             if reply.unless_refused(format!("the text {text}"))?.is_some() {
-                let collection = if path.starts_with("/prompts") { "prompts" } else { "vaults" };
                 let id = reply.integer("/data/id")?;
                 let read = case.wire().get(&format!("/{collection}/{id}")).await?;
                 read.shows(&serde_json::from_str(&body).unwrap_or_default())?;

@@ -228,13 +228,3 @@ pub async fn fetch(case: &Case, url: &str) -> Result<ApiResponse> {
     };
     case.until(&format!("a file at {url}"), LIVE, ask).await
 }
-
-pub fn size(bytes: &[u8]) -> Option<(i64, i64)> {
-    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
-        let side = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-        return Some((side(16)?.into(), side(20)?.into()));
-    }
-    let gif = bytes.strip_prefix(b"GIF89a")?;
-    let side = |at: usize| Some(u16::from_le_bytes(gif.get(at..at + 2)?.try_into().ok()?));
-    Some((side(0)?.into(), side(2)?.into()))
-}
