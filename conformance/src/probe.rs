@@ -264,7 +264,8 @@ fn untestable(target: &Target, selection: &Selection) -> Vec<Untestable> {
     }
     untestable.extend(Need::VARIANTS.iter().copied().filter(missing).map(Need::untestable));
     if let Some(reason) = target.capabilities.provider.get() {
-        let remedy = "check the provider, or set PROMPTARIUM_IMAGE_MODEL to a faster model, or --time-scale to a larger factor";
+        let remedy = "check the provider, or set PROMPTARIUM_IMAGE_MODEL to a faster model, or \
+             --time-scale to a larger factor";
         untestable.push(Untestable::new("the output of generations", reason, remedy));
     }
     if let Some(reason) = target.capabilities.storage.get() {

@@ -63,12 +63,10 @@ pub struct Totals {
 pub struct Report {
     /// The version of this format; it grows when a field changes its meaning.
     pub format: u32,
-    /// The program and its version.
     pub suite: String,
     pub target: String,
     /// The filters that were given; none means every scenario.
     pub filters: Vec<String>,
-    /// Ids and beginnings of ids that were left out.
     pub excluded: Vec<String>,
     pub seed: u64,
     /// The id in the names of everything the run created.

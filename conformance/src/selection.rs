@@ -33,8 +33,8 @@ pub struct Selection {
 
 impl Selection {
     /// Takes the scenarios that some filter matches, all without a filter, and no exclusion. Fails
-    /// with one line if a filter or an exclusion matches nothing: a mistyped one must not look like a
-    /// run without failures.
+    /// with one line if a filter or an exclusion matches nothing: a mistyped one must not look like
+    /// a run without failures.
     pub fn new(suite: &Suite, filters: Filters) -> Result<Self, String> {
         let Filters { filter: mut filters, exclude: excluded, prefixes } = filters;
         filters.extend(prefixes);

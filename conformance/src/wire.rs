@@ -1,7 +1,6 @@
 //! Calls as they are on the wire: any method, any header, any body, and the answer as it came,
 //! without the SDK, which could hide a bug that it shares with a server.
 
-mod busy;
 mod call;
 mod response;
 

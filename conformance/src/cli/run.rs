@@ -138,7 +138,8 @@ fn exit(report: &Report, strict: bool) -> Exit {
     }
 }
 
-/// What failed in the last run against a target is kept in the cache of the user: the file for a target, a line for each scenario; `None` where there is no home.
+/// What failed in the last run against a target is kept in the cache of the user, a line for each
+/// scenario; `None` where there is no home.
 fn last_file(base_url: &str) -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let cache = folder("XDG_CACHE_HOME").map(PathBuf::from);

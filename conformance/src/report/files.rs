@@ -110,7 +110,6 @@ impl Output {
         Ok(formats.map(|((_, format), name)| Self { format, file: folder.join(name) }).collect())
     }
 
-    /// The list of known failures of the run.
     pub fn known_failures(file: PathBuf) -> Self {
         Self { format: Format::KnownFailures, file }
     }

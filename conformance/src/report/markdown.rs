@@ -28,15 +28,11 @@ fn head(report: &Report) -> String {
         Verdict::Partial | Verdict::Unfinished => "⚠️",
     };
     let mut page = format!("## {mark} Conformance: {}\n\n", text::verdict(report));
-    let took = seconds(report.duration_ms);
+    let (took, counts) = (seconds(report.duration_ms), text::counts(&report.totals));
     let scenarios = counted(report.totals.scenarios, "scenario");
-    let counts = text::counts(&report.totals);
     let _ = writeln!(page, "{scenarios} in {took}: {counts}.\n");
-    let target = code(&report.target);
-    let _ = writeln!(page, "On {target}, seed {}.", report.seed);
-    for notice in text::notices(report) {
-        let _ = writeln!(page, "\n> {}", escaped(&notice));
-    }
+    let _ = writeln!(page, "On {}, seed {}.", code(&report.target), report.seed);
+    page.extend(text::notices(report).iter().map(|notice| format!("\n> {}\n", escaped(notice))));
     page
 }
 
@@ -99,8 +95,7 @@ fn tail(report: &Report) -> String {
         }
         page.push_str("\n</details>\n");
     }
-    let _ = write!(page, "\nThe same run again:\n\n{}", block("sh", &report.command()));
-    page
+    page + &format!("\nThe same run again:\n\n{}", block("sh", &report.command()))
 }
 
 /// A block whose fence is longer than any row of backticks in it.
@@ -110,7 +105,6 @@ fn block(language: &str, text: &str) -> String {
     format!("{fence}{language}\n{}\n{fence}\n", text.trim_end())
 }
 
-/// Code within a line.
 fn code(text: &str) -> String {
     let text = one_line(text).replace('|', "\\|");
     let fence = "`".repeat(longest_row(&text) + 1);

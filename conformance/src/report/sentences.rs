@@ -25,14 +25,12 @@ pub enum State {
 #[derive(Clone, Debug, Serialize)]
 pub struct Sentence {
     pub id: &'static str,
-    /// The heading above it.
     pub section: &'static str,
     pub text: &'static str,
     /// The text between the sentence before and this one.
     #[serde(skip)]
     pub before: &'static str,
     pub state: State,
-    /// The outcomes of its selected scenarios.
     pub scenarios: BTreeMap<&'static str, Outcome>,
 }
 
@@ -48,7 +46,6 @@ impl State {
 }
 
 impl Report {
-    /// What was found of each sentence of the specification.
     pub fn sentences(&self) -> Vec<Sentence> {
         sentences(|id| self.outcome(id))
     }

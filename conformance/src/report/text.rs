@@ -175,9 +175,8 @@ fn notes(report: &Report) -> Vec<String> {
         let left = "scenarios could not delete all they made; look for";
         notices.push(format!("{count} {left} \"{run_id}\" in names"));
     }
-    if !report.filters.is_empty() {
-        notices.push(format!("only a part was run: {}", report.filters.join(", ")));
-    }
+    let filters = report.filters.join(", ");
+    notices.extend(report.filters.first().map(|_| format!("only a part was run: {filters}")));
     notices.extend(report.notes.iter().chain(&report.problem).cloned());
     notices
 }

@@ -1,5 +1,5 @@
-//! The slot that an upload begins with; what holds for every field of its request is in `fields`. The
-//! `PUT` of the bytes: as it has to be, of another size than the declared one, and more than
+//! The slot that an upload begins with; what holds for every field of its request is in `fields`.
+//! The `PUT` of the bytes: as it has to be, of another size than the declared one, and more than
 //! once; a storage may close the connection while it receives too many bytes (S-43). Then the image
 //! at its address (S-45), also as the image of a prompt.
 

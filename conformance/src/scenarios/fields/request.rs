@@ -29,15 +29,6 @@ impl Request {
         ROWS.iter().find(|row| row.name == self.as_ref()).expect("the endpoint of each request")
     }
 
-    /// The rule that states what its body does.
-    pub fn rule(self) -> &'static str {
-        match self {
-            Self::UpdatePrompt => "PR-32",
-            Self::UpdateVault => "VA-23",
-            _ => self.endpoint().rule,
-        }
-    }
-
     pub fn has_body(self) -> bool {
         self.endpoint().takes_body()
     }
@@ -47,16 +38,23 @@ impl Request {
     }
 
     pub async fn correct(self, case: &Case) -> Result<Correct> {
-        let (ids, watched) = match self {
-            Self::UpdatePrompt => {
-                (Ids { prompt: case.prompt().await?.id, ..Ids::default() }, Some(PROMPT))
-            }
-            Self::UpdateVault => {
-                (Ids { vault: case.vault().await?.id, ..Ids::default() }, Some(VAULT))
-            }
-            Self::SavePrompt => (Ids::make(case).await?, Some(PROMPT)),
-            Self::AddPrompts | Self::MovePrompt => (Ids::make(case).await?, Some(CONTENTS)),
-            _ => (Ids::default(), None),
+        // Only what the call needs, as whatever fails here blocks the scenario.
+        let mut ids =
+            if self == Self::MovePrompt { Ids::make(case).await? } else { Ids::default() };
+        if matches!(self, Self::UpdatePrompt | Self::SavePrompt | Self::AddPrompts) {
+            ids.prompt = case.prompt().await?.id;
+        }
+        if matches!(self, Self::UpdateVault | Self::SavePrompt | Self::AddPrompts) {
+            ids.vault = case.vault().await?.id;
+        }
+        if self != Self::MovePrompt {
+            (ids.addable_prompt, ids.second_vault) = (ids.prompt, ids.vault);
+        }
+        let watched = match self {
+            Self::UpdatePrompt | Self::SavePrompt => Some(PROMPT),
+            Self::UpdateVault => Some(VAULT),
+            Self::AddPrompts | Self::MovePrompt => Some(CONTENTS),
+            _ => None,
         };
         let call = self.endpoint().call(case, &ids);
         let body = match self {

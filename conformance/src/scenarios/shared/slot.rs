@@ -140,13 +140,6 @@ impl Slot {
         reply.ensure(is_picture, "a picture at url", start.escape_ascii()).map(drop)
     }
 
-    pub async fn shows_at_once(&self, bytes: &[u8]) -> Result {
-        let reply = self.fetch().await?;
-        let same = reply.status_code() == 200 && reply.body() == bytes;
-        let expected = format!("status 200 and the {} bytes that were uploaded", bytes.len());
-        reply.ensure(same, expected, in_words(&reply)).map(drop)
-    }
-
     /// Nothing of these bytes, which were refused, is at `url`.
     pub async fn hides(&self, bytes: &[u8]) -> Result {
         let reply = self.look().await?;
