@@ -228,8 +228,7 @@ pub(crate) fn cut(text: &str, length: usize, rest: &str) -> String {
 
 /// Lines as lines, and other bytes than printable ASCII as escapes.
 fn escaped(bytes: &[u8]) -> String {
-    let text = bytes.escape_ascii().to_string();
-    let lines = text.replace(r"\r\n", "\n");
+    let lines = bytes.escape_ascii().to_string().replace(r"\r\n", "\n");
     lines.replace(r#"\""#, "\"").replace(r"\'", "'").replace(r"\\", r"\")
 }
 

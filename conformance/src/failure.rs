@@ -62,8 +62,7 @@ impl Failure {
 
     /// The scenario has nothing to look at here, and counts as skipped.
     pub fn skipped(reason: impl Into<String>) -> Self {
-        let expected = "something to look at";
-        Self { verdict: Verdict::Skipped, ..Self::failed(expected, reason) }
+        Self { verdict: Verdict::Skipped, ..Self::failed("something to look at", reason) }
     }
 
     /// Names the exchange that shows it.

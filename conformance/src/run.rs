@@ -101,8 +101,7 @@ impl Run {
             order.into_iter().enumerate().partition(|(_, scenario)| scenario.last);
         let start = |(n, scenario)| self.one(n, scenario, &has_failed, stop.clone());
         let together = futures::stream::iter(others).map(start).buffer_unordered(self.jobs.get());
-        let alone = futures::stream::iter(last).then(start);
-        let mut records = pin!(together.chain(alone));
+        let mut records = pin!(together.chain(futures::stream::iter(last).then(start)));
         let meaningless = if self.check_sanity { indiscriminate(&self.target).await } else { None };
         let meaningless = meaningless.map(|reason| self.target.secrets.redact(reason));
         while let Some(record) = records.next().await {
@@ -142,8 +141,7 @@ impl Run {
             return Record::skipped(scenario, "another scenario had failed");
         }
         let tag = format!("{}-{n}", self.run_id);
-        let deadline = self.target.scaled(self.deadline);
-        one(&self.target, scenario, &tag, deadline, stop).await
+        one(&self.target, scenario, &tag, self.target.scaled(self.deadline), stop).await
     }
 }
 

@@ -39,8 +39,7 @@ impl RunId {
 
     /// When the run began.
     pub fn begun(&self) -> Timestamp {
-        let seconds = EPOCH.saturating_add_unsigned(self.begun);
-        Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
+        Timestamp::from_second(EPOCH.saturating_add_unsigned(self.begun)).unwrap_or(Timestamp::MAX)
     }
 
     /// The id of the run that gave this name to something: the text has what
@@ -90,8 +89,7 @@ impl FromStr for RunId {
 }
 
 fn signs(number: u64, count: u32) -> String {
-    let sign = |place| char::from(SIGNS[(number >> (5 * place)) as usize & 31]);
-    (0..count).rev().map(sign).collect()
+    (0..count).rev().map(|place| char::from(SIGNS[(number >> (5 * place)) as usize & 31])).collect()
 }
 
 /// FNV-1a, folded to what three signs hold.

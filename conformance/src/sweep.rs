@@ -51,8 +51,7 @@ impl Leftovers {
 
     /// How long ago the run began or last created or changed something.
     pub fn age(&self, now: Timestamp) -> Duration {
-        let latest = self.latest.max(self.run.begun());
-        now.duration_since(latest).try_into().unwrap_or_default()
+        now.duration_since(self.latest.max(self.run.begun())).try_into().unwrap_or_default()
     }
 
     /// Deletes them; what could not be deleted, in words.

@@ -71,8 +71,7 @@ impl Case {
         let Some(status) = self.end_of(wire, id).await? else {
             return Ok(());
         };
-        let named = status.integer("/data/promptId").ok();
-        let mut prompts: Vec<i64> = named.into_iter().collect();
+        let mut prompts: Vec<i64> = status.integer("/data/promptId").ok().into_iter().collect();
         if let Some(vault) = own {
             prompts.extend(ids(&listed(wire, vault).await?));
         }
@@ -85,10 +84,9 @@ impl Case {
     /// The last status; `None` if there is no such job, or if the answer has no data, so that a longer
     /// wait would bring no status.
     async fn end_of(&self, wire: &Wire, id: &str) -> Result<Option<ApiResponse>> {
-        let path = &status_path(id);
         let what = format!("the job {} to end", json_text(&id));
         let ask = || async move {
-            let status = wire.get(path).await?;
+            let status = wire.get(&status_path(id)).await?;
             let state = state(&status);
             Ok(match (status.status_code(), state.as_deref()) {
                 (200..300, Some("completed" | "failed")) => Some(Some(status)),
@@ -97,8 +95,7 @@ impl Case {
                 _ => None,
             })
         };
-        let in_vain = self.waits_for_jobs().is_err();
-        let timeout = if in_vain { SHORT_TIMEOUT } else { TIMEOUT };
+        let timeout = if self.waits_for_jobs().is_err() { SHORT_TIMEOUT } else { TIMEOUT };
         self.until(&what, timeout, ask).await
     }
 

@@ -176,8 +176,7 @@ fn keep(report: &Report, tell: bool) -> Option<String> {
     text.extend(mended.iter().map(|id| format!("  mended {id}\n")));
     now.extend(others);
     if let Some(file) = last_file(&report.target) {
-        let folder = file.parent().map(std::fs::create_dir_all);
-        if folder.is_some_and(|made| made.is_ok()) {
+        if file.parent().map(std::fs::create_dir_all).is_some_and(|made| made.is_ok()) {
             let _ = std::fs::write(file, now.join("\n"));
         }
     }

@@ -14,8 +14,7 @@ pub fn render(report: &Report) -> String {
     document.set_time(Duration::from_millis(report.duration_ms));
     document.add_test_suite(of_the_run(report));
     for (chapter, records) in report.chapters() {
-        let totals = Totals::of(records.iter().copied());
-        let mut suite = suite(report, chapter, totals.duration_ms);
+        let mut suite = suite(report, chapter, Totals::of(records.iter().copied()).duration_ms);
         suite.add_test_cases(records.into_iter().map(case));
         document.add_test_suite(suite);
     }

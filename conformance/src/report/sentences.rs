@@ -64,12 +64,12 @@ pub fn sentences(outcome: impl Fn(&str) -> Option<Outcome>) -> Vec<Sentence> {
         let scenarios: BTreeMap<_, _> =
             proofs.filter_map(|scenario| Some((scenario.id, outcome(scenario.id)?))).collect();
         let any = |these: &[Outcome]| scenarios.values().any(|outcome| these.contains(outcome));
-        let state = match () {
-            () if any(&[Outcome::Failed, Outcome::Error, Outcome::Known]) => State::Broken,
-            () if scenarios.is_empty() || any(&[Outcome::Skipped, Outcome::Blocked]) => {
-                State::Untested
-            }
-            () => State::Held,
+        let state = if any(&[Outcome::Failed, Outcome::Error, Outcome::Known]) {
+            State::Broken
+        } else if scenarios.is_empty() || any(&[Outcome::Skipped, Outcome::Blocked]) {
+            State::Untested
+        } else {
+            State::Held
         };
         Sentence { id: &quote.id, section, text: &quote.text, before, state, scenarios }
     };

@@ -183,8 +183,7 @@ pub fn absent(id: i64) -> i64 {
 
 impl Endpoint {
     pub fn call(&self, wire: &Wire) -> Call {
-        let call = wire.call(self.method.clone(), &self.path);
-        self.body.iter().fold(call, Call::json)
+        self.body.iter().fold(wire.call(self.method.clone(), &self.path), Call::json)
     }
 
     pub async fn send(&self, wire: &Wire) -> Result<ApiResponse> {
@@ -254,8 +253,7 @@ pub async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     for endpoint in all(case, &ids).into_iter().chain(beyond(case)).chain([create_key(case)]) {
         calls.extend(others.iter().filter(|it| it.key().is_ok()).map(|it| endpoint.call(it)));
         let call = |path| wire.call(endpoint.method.clone(), path);
-        let faulty = endpoint.faulty_bodies();
-        calls.extend(faulty.iter().map(|body| call(&endpoint.path).json(body)));
+        calls.extend(endpoint.faulty_bodies().iter().map(|body| call(&endpoint.path).json(body)));
         let odd = endpoint.template.replace(['{', '}'], "");
         calls.extend(endpoint.names_an_id().then(|| call(&odd)));
     }
@@ -270,8 +268,7 @@ pub async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     calls.extend(tried.iter().map(|endpoint| endpoint.call(&wire)));
     calls.push(wire.call(Method::GET, "/generations/none/status"));
     calls.push(wire.call(Method::POST, "/vaults").body("text/plain", "{}"));
-    let sent = stream::iter(calls).map(Call::send).buffered(8);
-    let mut replies: Vec<_> = sent.try_collect().await?;
+    let mut replies: Vec<_> = stream::iter(calls).map(Call::send).buffered(8).try_collect().await?;
     replies.retain(|reply| reply.status_code() >= 400);
     check::ensure(!replies.is_empty(), "a refusal on any endpoint", "none")?;
     Ok(replies)

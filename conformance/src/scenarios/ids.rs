@@ -216,8 +216,7 @@ async fn foreign(case: Case, place: &Place) -> Result {
             vault.update(json!({ "visibility": visibility })).await?.status(200)?;
             let before = owned.state(&owner.wire()).await?;
             let id = place.kind.of(&owned);
-            let beside = beside(place, &owned, &own);
-            let answer = refused(&stranger, place, &own, &beside, id).await;
+            let answer = refused(&stranger, place, &own, &beside(place, &owned, &own), id).await;
             check::with_context(visibility, answer)?;
             check::equal("what the owner has", &owned.state(&owner.wire()).await?, &before)?;
         }

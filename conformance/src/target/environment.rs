@@ -48,17 +48,19 @@ pub fn target_config(
 
 fn checked_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("the base URL is no URL: {error}"))?;
-    let is_web = matches!(url.scheme(), "http" | "https") && url.has_host();
-    let is_open = url.username().is_empty() && url.password().is_none();
-    let is_path = url.query().is_none() && url.fragment().is_none();
-    let is_root = url.path().trim_end_matches('/').ends_with("/api/v1");
-    match () {
-        () if !is_web => Err("the base URL must start with http:// or https://".into()),
-        () if !is_open => Err("the base URL must not hold a user name or password".into()),
-        () if !is_path => Err("the base URL must not have a query or a fragment".into()),
-        () if !is_root => Err(format!("the base URL must end in /api/v1, which {url} does not")),
-        () => Ok(url),
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err("the base URL must start with http:// or https://".into());
     }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("the base URL must not hold a user name or password".into());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("the base URL must not have a query or a fragment".into());
+    }
+    if !url.path().trim_end_matches('/').ends_with("/api/v1") {
+        return Err(format!("the base URL must end in /api/v1, which {url} does not"));
+    }
+    Ok(url)
 }
 
 /// Two equal keys would make one account look like two, and its own resources like a leak.

@@ -152,8 +152,7 @@ impl Call {
             }
             Err(got) => {
                 let expected = format!("an answer to {} {}", request.method, request.url);
-                let exchange = RawExchange { request, response: None };
-                Err(Failure::error(expected, got).on(exchange))
+                Err(Failure::error(expected, got).on(RawExchange { request, response: None }))
             }
         }
     }

@@ -185,8 +185,7 @@ async fn never_shown(case: Case) -> Result {
 }
 
 async fn create(case: &Case, wire: Wire) -> Result<ApiResponse> {
-    let body = json!({ "name": case.name("key"), "scopes": ["prompts:write"] });
-    wire.post("/api-keys", body).await
+    wire.post("/api-keys", json!({ "name": case.name("key"), "scopes": ["prompts:write"] })).await
 }
 
 async fn refused(case: &Case, wire: Wire) -> Result {

@@ -126,8 +126,7 @@ fn error_data(reply: &ApiResponse) -> Result {
 
 pub async fn with_body(case: &Case) -> Result<Vec<Endpoint>> {
     let ids = Ids::make(case).await?;
-    let endpoints = endpoints::all(case, &ids).into_iter();
-    Ok(endpoints.filter(|endpoint| endpoint.body.is_some()).collect())
+    Ok(endpoints::all(case, &ids).into_iter().filter(|endpoint| endpoint.body.is_some()).collect())
 }
 
 pub async fn each_body(
@@ -153,8 +152,7 @@ async fn without_fields(case: Case) -> Result {
     let bodies: [&[u8]; 7] = [b"{}", b"", b"[]", b"null", b"\"text\"", b"5", b"true"];
     each_body(&case, &posts, &bodies, |body, reply| {
         // A body that is no object may be refused with any 4xx (S-67).
-        let statuses = if body == b"{}" { 400..=400 } else { 400..=499 };
-        reply.status_in(statuses).map(drop)
+        reply.status_in(if body == b"{}" { 400..=400 } else { 400..=499 }).map(drop)
     })
     .await
 }

@@ -139,9 +139,8 @@ async fn pages(case: Case) -> Result {
         let second = list.clone().after(&first).page().await?;
         let ids = [&first.ids[..], &second.ids].concat();
         let once = ids.iter().collect::<BTreeSet<_>>().len() == ids.len();
-        let right = once && second.ids.len() <= 2;
         let what = "at most two entries a page, none twice";
-        second.reply.ensure(right, what, json_text(&ids)).map(drop)
+        second.reply.ensure(once && second.ids.len() <= 2, what, json_text(&ids)).map(drop)
     })
     .await
 }

@@ -73,8 +73,7 @@ async fn members(case: Case) -> Result {
 async fn everywhere(case: Case) -> Result {
     let (job, saved) = two(&case).await?;
     let pages = job.own_vault()?.list().walk().await?.pages;
-    let in_vault = pages.iter().flat_map(|page| page.ids.clone());
-    case.list().find(&case, in_vault).await?;
+    case.list().find(&case, pages.iter().flat_map(|page| page.ids.clone())).await?;
     for (prompt, path) in saved.prompts.iter().zip(saved.paths()) {
         let expected = as_prompt(prompt);
         let alone = case.wire().get(&path).await?;

@@ -64,8 +64,7 @@ async fn no_media(case: Case) -> Result {
     job.wait_completed().await?;
     let answer = String::from_utf8_lossy(job.answer.body());
     for url in job.outputs().await?.urls() {
-        let there = answer.contains(url);
-        job.answer.ensure(!there, "an answer without the output's address", url)?;
+        job.answer.ensure(!answer.contains(url), "an answer without the output's address", url)?;
     }
     Ok(())
 }

@@ -123,8 +123,7 @@ async fn listed_after(case: Case, pins: &[usize], unpins: &[usize], order: [usiz
         listed[*n].unpin().await?.status(200)?;
     }
     let pinned = |n| pins.contains(&n) && !unpins.contains(&n);
-    let expected = order.map(|n| Entry { pinned: pinned(n), ..listed[n].entry() });
-    vault.expect_entries(&expected).await
+    vault.expect_entries(&order.map(|n| Entry { pinned: pinned(n), ..listed[n].entry() })).await
 }
 
 /// A pin of each prompt that is pinned, or an unpin of each that is not, changes nothing.

@@ -88,8 +88,7 @@ async fn never_lost(case: Case) -> Result {
     let (source, target, [member, other]) = case.source_and_target().await?;
     target.add_in_turn([&member]).await?;
     let into_holder = member.move_to(&target).await?;
-    let left = (!into_holder.is_success()).then_some(&source);
-    let expected = left.into_iter().chain([&target]);
+    let expected = (!into_holder.is_success()).then_some(&source).into_iter().chain([&target]);
     member.prompt.expect_vaults([&source, &target], expected).await?;
     other.move_to(&source).await?;
     other.prompt.expect_vaults([&source, &target], [&source]).await?;

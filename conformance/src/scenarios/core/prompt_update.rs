@@ -130,8 +130,7 @@ async fn stored(case: Case) -> Result {
     // Also together: one field must not prevent the update of another.
     let ((prompt, _), vault) = (before(&case).await?, case.vault().await?);
     let all = shown(&case).into_iter().fold(json!({}), merged);
-    let several = merged(all.clone(), json!({ "vaultId": vault.id }));
-    prompt.update(several).await?.success()?;
+    prompt.update(merged(all.clone(), json!({ "vaultId": vault.id }))).await?.success()?;
     vault.expect_prompts([&prompt]).await?;
     prompt.get().await?.shows(&all)?;
     // A change of nothing but capitals is a change.

@@ -205,8 +205,7 @@ async fn race(case: Case) -> Result {
     }
     let rivals = [[1, 1, 0], [0, 1, 1]].map(|colour| png_of_size(colour, 50_000));
     let slot = Slot::for_png(&case, 50_000).await?;
-    let quick = slot.put(&rivals[1]).send();
-    let answers = slot.put_with_pause(&rivals[0], quick).await;
+    let answers = slot.put_with_pause(&rivals[0], slot.put(&rivals[1]).send()).await;
     one_is_taken(&slot, &rivals, &<[_; 2]>::from(answers)).await
 }
 

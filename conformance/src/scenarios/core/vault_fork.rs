@@ -24,8 +24,7 @@ pub const ALL: &[Scenario] = &[
 const PRIVATE: &str = "the fork of a private vault";
 
 pub async fn source(case: &Case, visibility: &str, prompts: usize) -> Result<Vault> {
-    let owner = case.other_account();
-    let (vault, _) = owner.vault_with(json!({ "visibility": visibility })).await?;
+    let (vault, _) = case.other_account().vault_with(json!({ "visibility": visibility })).await?;
     vault.fill(prompts).await?;
     Ok(vault)
 }

@@ -129,8 +129,7 @@ impl Correct {
 fn query<'f>(fields: impl Iterator<Item = (&'f str, &'f str)>) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in fields {
-        let text = serde_json::from_str::<String>(value);
-        query.append_pair(name, text.as_deref().unwrap_or(value));
+        query.append_pair(name, serde_json::from_str::<String>(value).as_deref().unwrap_or(value));
     }
     query.finish()
 }

@@ -195,8 +195,11 @@ impl Outputs {
 
     pub fn counts(&self, expected: usize) -> Result<&Self> {
         let count = self.count();
-        let what = format!("{expected} outputs in the vault");
-        self.listing.ensure(count == expected, what, count)?;
+        self.listing.ensure(
+            count == expected,
+            format!("{expected} outputs in the vault"),
+            count,
+        )?;
         Ok(self)
     }
 

@@ -33,8 +33,7 @@ pub async fn uploaded_urls(case: &Case, count: usize) -> Result<Vec<String>> {
 }
 
 pub async fn ask(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse> {
-    let body = json!({ "contentType": content_type, "size": size });
-    case.wire().post("/uploads/images", body).await
+    case.wire().post("/uploads/images", json!({ "contentType": content_type, "size": size })).await
 }
 
 impl Slot {
@@ -75,8 +74,7 @@ impl Slot {
     pub fn put_in_pieces(&self, bytes: &[u8]) -> Call {
         let size = bytes.len().div_ceil(2).clamp(1, 9_999);
         let pieces: Vec<_> = bytes.chunks(size).map(Bytes::copy_from_slice).collect();
-        let call = self.authorized().header("content-type", &self.content_type);
-        call.pieces(stream::iter(pieces))
+        self.authorized().header("content-type", &self.content_type).pieces(stream::iter(pieces))
     }
 
     /// Sends the bytes with a pause in their middle until `meanwhile` is done, but no longer than
