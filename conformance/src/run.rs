@@ -119,7 +119,7 @@ impl Run {
             on_record(&report.records[at], &report);
         }
         report.duration_ms = whole_ms(begun.elapsed());
-        report.twice = self.target.given_twice();
+        report.twice = self.target.twice.get().copied();
         report.notes.extend(self.target.pace.notes(self.jobs.get()));
         report.block_where_missing(|call| self.target.implements(call));
         let stopped = stop.clone().now_or_never();

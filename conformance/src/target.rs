@@ -7,7 +7,7 @@ mod pace;
 mod transport;
 
 use std::collections::HashSet;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use strum::IntoStaticStr;
@@ -107,8 +107,10 @@ pub struct Target {
     pub(crate) secrets: Secrets,
     pub(crate) capabilities: Capabilities,
     pub(crate) pace: Pace,
-    /// The ids that were given, each with its call, and the first call that gave one twice.
-    given: Mutex<(HashSet<(&'static str, i64)>, Option<&'static str>)>,
+    /// The ids that were given, each with its call.
+    given: Mutex<HashSet<(&'static str, i64)>>,
+    /// A call that gave an id twice.
+    pub(crate) twice: OnceLock<&'static str>,
     /// The calls that are implemented, see [`Self::implements`].
     implemented: Mutex<HashSet<String>>,
 }
@@ -139,8 +141,9 @@ impl Target {
         let http = http.map_err(|error| Failure::error("an HTTP client", error.to_string()))?;
         let secrets = Secrets::new(config.keys());
         let (capabilities, implemented) = (Capabilities::default(), Mutex::default());
-        let (pace, given) = (Pace::new(config.options.rate), Mutex::default());
-        Ok(Self { config, http, tls, secrets, capabilities, pace, given, implemented })
+        let (given, twice) = (Mutex::default(), OnceLock::new());
+        let pace = Pace::new(config.options.rate);
+        Ok(Self { config, http, tls, secrets, capabilities, pace, given, twice, implemented })
     }
 
     /// Notes how a call was answered. Refusing a key can be the work of something before the API.
@@ -152,15 +155,9 @@ impl Target {
 
     /// Notes the id that a call gave to something new.
     pub(crate) fn note_id(&self, call: &'static str, id: i64) {
-        let (ids, twice) = &mut *lock(&self.given);
-        if !ids.insert((call, id)) {
-            twice.get_or_insert(call);
+        if !lock(&self.given).insert((call, id)) {
+            let _ = self.twice.set(call);
         }
-    }
-
-    /// A call that gave an id twice.
-    pub(crate) fn given_twice(&self) -> Option<&'static str> {
-        lock(&self.given).1
     }
 
     /// Whether a call ever had an answer that a server without it cannot give.

@@ -175,10 +175,10 @@ fn keep(report: &Report, tell: bool) -> Option<String> {
     let mut text = format!("since the last run: {count} mended, {broken} as before\n");
     text.extend(mended.iter().map(|id| format!("  mended {id}\n")));
     now.extend(others);
-    if let Some(file) = last_file(&report.target) {
-        if file.parent().map(std::fs::create_dir_all).is_some_and(|made| made.is_ok()) {
-            let _ = std::fs::write(file, now.join("\n"));
-        }
+    if let Some(file) = last_file(&report.target)
+        && file.parent().map(std::fs::create_dir_all).is_some_and(|made| made.is_ok())
+    {
+        let _ = std::fs::write(file, now.join("\n"));
     }
     tell.then_some(text)
 }
