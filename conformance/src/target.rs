@@ -1,4 +1,4 @@
-//! The deployment under test: its address, its keys, how long to wait for it.
+//! The deployment under test: its address, its keys, how long to wait for it. `Debug` shows no keys.
 
 mod capabilities;
 pub mod environment;
@@ -7,6 +7,7 @@ mod pace;
 mod transport;
 
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
@@ -76,6 +77,13 @@ impl TargetConfig {
         ];
         let others = others.into_iter().filter_map(|(name, key)| Some((name, key?)));
         std::iter::once((API_KEY, self.api_key.as_str())).chain(others)
+    }
+}
+
+impl fmt::Debug for TargetConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base_url = self.base_url.as_str();
+        f.debug_struct("TargetConfig").field("base_url", &base_url).finish_non_exhaustive()
     }
 }
 
@@ -205,5 +213,11 @@ impl Target {
             Need::OtherAccount => self.config.other_api_key.is_some(),
             Need::RevokedKey => self.config.revoked_api_key.is_some(),
         }
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Target").field("config", &self.config).finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 //! one thing, so that a broken rule turns only its own scenarios red.
 
 use std::collections::BTreeSet;
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ use crate::exchange::{RawExchange, Request, Response};
 use crate::failure::{Failure, Result};
 use crate::{Verdict, trace};
 
-/// An answer as it came. `place`s are JSON pointers such as `/data/title`.
+/// An answer as it came. `place`s are JSON pointers such as `/data/title`. Its `Debug` shows the
+/// status only: the rest may hold secrets.
 #[derive(Clone)]
 pub struct ApiResponse {
     request: Arc<Request>,
@@ -267,5 +268,11 @@ impl ApiResponse {
         let found = self.array("/data")?.into_iter().find(|entry| entry["id"] == id);
         let expected = format!("an entry with id {id} in /data");
         found.ok_or_else(|| self.failure(expected, "no such entry"))
+    }
+}
+
+impl fmt::Debug for ApiResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiResponse").field("status", &self.response.status).finish_non_exhaustive()
     }
 }
