@@ -11,7 +11,7 @@ use http::Method;
 
 pub(crate) use self::clean_up::delete_if_present;
 pub use self::clean_up::{state, status_path};
-use crate::Failure;
+use crate::failure::{Failure, Result};
 use crate::ledger::{Ledger, Resource};
 use crate::target::{Auth, Target, must_work};
 use crate::wire::{Call, Wire};
@@ -110,12 +110,12 @@ impl Case {
 
     /// Takes on a prompt of the main account, to be deleted in the end.
     pub fn adopt_prompt(&self, id: i64) {
-        self.ledger.track(&Auth::Main, Resource::Prompt(id));
+        self.ledger.track(Auth::Main, Resource::Prompt(id));
     }
 
     /// Takes on a vault of the main account with all that is put into it, to be deleted in the end.
     pub fn adopt_vault(&self, id: i64) {
-        self.ledger.track(&Auth::Main, Resource::Fork(id));
+        self.ledger.track(Auth::Main, Resource::Fork(id));
     }
 
     /// A wait times the factor of this run (`--time-scale`). Every wait of a scenario passes here
@@ -125,7 +125,7 @@ impl Case {
     }
 
     /// Fails if the preflight has found that no job of this target ends in time.
-    pub fn waits_for_jobs(&self) -> Result<(), Failure> {
+    pub fn waits_for_jobs(&self) -> Result {
         must_work(&self.target.capabilities.provider)
     }
 
@@ -135,9 +135,9 @@ impl Case {
         what: &str,
         timeout: Duration,
         mut probe: impl FnMut() -> F,
-    ) -> Result<T, Failure>
+    ) -> Result<T>
     where
-        F: Future<Output = Result<Option<T>, Failure>>,
+        F: Future<Output = Result<Option<T>>>,
     {
         let timeout = self.scaled(timeout);
         let deadline = tokio::time::Instant::now() + timeout;

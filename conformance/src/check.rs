@@ -50,21 +50,12 @@ pub fn ensure(holds: bool, expected: &str, got: impl Into<String>) -> Result {
 /// The moment an ISO 8601 text names; without an offset it is taken as UTC. Dates alone, a space
 /// for the `T`, and names of zones are other forms, which the parser would take.
 pub fn timestamp(text: &str) -> Option<jiff::Timestamp> {
-    if !text.contains('T') || text.contains(['[', ' ']) {
-        return None;
-    }
-    if let Ok(moment) = text.parse() {
-        return Some(moment);
-    }
-    let civil: jiff::civil::DateTime = text.parse().ok()?;
-    civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
-}
-
-/// Vendor, public id and secret of an API key.
-pub fn key_parts(key: &str) -> Option<(&str, &str, &str)> {
-    let (vendor, rest) = key.split_once("_live_")?;
-    let (id, secret) = rest.split_once('_')?;
-    Some((vendor, id, secret))
+    let in_utc = || {
+        let civil: jiff::civil::DateTime = text.parse().ok()?;
+        Some(civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
+    };
+    let is_whole = text.contains('T') && !text.contains(['[', ' ']);
+    is_whole.then(|| text.parse().ok().or_else(in_utc)).flatten()
 }
 
 /// The fields of a prompt or a vault that only calls on it change, so that two reads can be compared:
@@ -84,9 +75,8 @@ pub fn stable_fields(value: &Value) -> Value {
             ("vaultIds", Some(ids)) => ids.sort_by_key(Value::as_i64),
             // Their addresses may be signed anew for every answer (S-77).
             ("images", Some(images)) => {
-                images
-                    .iter_mut()
-                    .for_each(|image| drop(image.as_object_mut().map(|it| it.remove("url"))));
+                let images = images.iter_mut().filter_map(Value::as_object_mut);
+                images.for_each(|image| drop(image.remove("url")));
             }
             _ => {}
         }

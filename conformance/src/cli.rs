@@ -1,7 +1,6 @@
 //! The command line: its arguments and exit codes. Each command has a file of its own. Only
 //! this module writes to the terminal.
 
-mod last;
 mod list;
 mod run;
 mod signals;
@@ -229,12 +228,9 @@ impl From<ProbeError> for Refusal {
 /// To standard output. A closed pipe is not an error.
 fn print(text: &str) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(format!("cannot write to stdout: {error}"))
-        }
-        _ => Ok(()),
-    }
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let failed = written.err().filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
+    failed.map_or(Ok(()), |error| Err(format!("cannot write to stdout: {error}")))
 }
 
 /// One line to standard error.

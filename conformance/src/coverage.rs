@@ -26,7 +26,6 @@ pub const EXEMPTIONS: &[(&str, &str)] = &[
     ("VE-03", "a promise about the time after the next version; there is none yet"),
 ];
 
-/// A rule with its scenarios.
 #[derive(Debug, Serialize)]
 pub struct Line {
     pub rule: &'static str,
@@ -36,7 +35,6 @@ pub struct Line {
     pub reason: Option<&'static str>,
 }
 
-/// A clause with its rules and scenarios.
 #[derive(Debug, Serialize)]
 pub struct ClauseLine {
     pub quote: &'static str,
@@ -73,15 +71,11 @@ pub fn matrix() -> Vec<Line> {
         rule: rule.id,
         text: rule.text,
         scenarios: proofs(rule.id).map(|scenario| scenario.id).collect(),
-        reason: exemption(rule.id),
+        reason: EXEMPTIONS.iter().find(|(exempt, _)| *exempt == rule.id).map(|(_, reason)| *reason),
     };
     rules::all().map(line).collect()
 }
 
 pub(crate) fn proofs(rule: &str) -> impl Iterator<Item = &'static Scenario> {
     scenarios::all().filter(move |scenario| scenario.rules.contains(&rule))
-}
-
-fn exemption(rule: &str) -> Option<&'static str> {
-    EXEMPTIONS.iter().find(|(exempt, _)| *exempt == rule).map(|(_, reason)| *reason)
 }

@@ -70,6 +70,12 @@ pub struct Exchange {
     pub last: bool,
 }
 
+impl Exchange {
+    pub(crate) fn status(&self) -> Option<&str> {
+        self.response.get(..3)
+    }
+}
+
 impl Request {
     /// The method and the template of its path below the base URL, such as `GET /vaults/{vaultId}`.
     pub(crate) fn call(&self, base_url: &str) -> String {
@@ -79,13 +85,11 @@ impl Request {
         let Some(path) = self.url.strip_prefix(base_url) else {
             return format!("{} on an address that the target gave", self.method);
         };
-        let mut call = format!("{} ", self.method);
-        let mut before = "";
+        let (mut call, mut before) = (format!("{} ", self.method), "");
         let segments = path.split('?').next().unwrap_or_default().split('/').skip(1);
         for (at, segment) in segments.enumerate() {
             let shown = match before {
-                _ if at % 2 == 0 => segment,
-                "uploads" => segment,
+                _ if at % 2 == 0 || before == "uploads" => segment,
                 "vaults" => "{vaultId}",
                 "prompts" if at > 1 => "{vaultPromptId}",
                 "prompts" => "{promptId}",
@@ -98,7 +102,6 @@ impl Request {
         call
     }
 
-    /// The bytes that were sent on a raw socket, if it was one.
     pub(crate) fn shown_bytes(&self, secrets: &Secrets) -> Option<String> {
         let bytes = self.bytes.as_ref()?;
         let lines = truncated(&secrets.redact(escaped(bytes)), bytes.len());
@@ -124,11 +127,11 @@ impl RawExchange {
     ) -> Self {
         let request =
             Request { url: url.to_owned(), bytes: Some(sent.into()), ..Request::default() };
-        let response = response.map(|response| {
-            let (head, body) = response.into_parts();
-            Arc::new(Response { status: head.status, headers: head.headers, body })
+        let (response, request) = (response.map(http::Response::into_parts), Arc::new(request));
+        let response = response.map(|(http::response::Parts { status, headers, .. }, body)| {
+            Arc::new(Response { status, headers, body })
         });
-        Self { request: Arc::new(request), response }
+        Self { request, response }
     }
 
     /// The status of the response.
@@ -138,13 +141,10 @@ impl RawExchange {
 
     /// What a report may show of it. Redacting is slow, so it is done for failures only.
     pub(crate) fn redacted(&self, secrets: &Secrets) -> Exchange {
-        let response = match self.response.as_deref() {
-            Some(Response { status, headers, body }) => {
-                let rest = head_and_body(secrets, headers, Some(body));
-                secrets.redact(format!("{status}\n{rest}"))
-            }
-            None => "(no answer)".to_owned(),
-        };
+        let response = self.response.as_deref().map(|Response { status, headers, body }| {
+            secrets.redact(format!("{status}\n{}", head_and_body(secrets, headers, Some(body))))
+        });
+        let response = response.unwrap_or_else(|| "(no answer)".to_owned());
         let Request { method, url, headers, body, .. } = &*self.request;
         let (request, curl) = match self.request.shown_bytes(secrets) {
             Some(bytes) => (bytes, None),
@@ -215,16 +215,20 @@ pub(crate) fn shown(secrets: &Secrets, body: &[u8]) -> String {
 }
 
 fn truncated(text: &str, bytes: usize) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}… ({bytes} bytes in all)", &text[..end]),
+    cut(text, SHOWN, &format!("… ({bytes} bytes in all)"))
+}
+
+/// A text of this length at most, and what stands for the rest.
+pub(crate) fn cut(text: &str, length: usize, rest: &str) -> String {
+    match text.char_indices().nth(length) {
+        Some((end, _)) => text[..end].to_owned() + rest,
         None => text.to_owned(),
     }
 }
 
 /// Lines as lines, and other bytes than printable ASCII as escapes.
 fn escaped(bytes: &[u8]) -> String {
-    let text = bytes.escape_ascii().to_string();
-    let lines = text.replace(r"\r\n", "\n");
+    let lines = bytes.escape_ascii().to_string().replace(r"\r\n", "\n");
     lines.replace(r#"\""#, "\"").replace(r"\'", "'").replace(r"\\", r"\")
 }
 

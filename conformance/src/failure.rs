@@ -1,13 +1,13 @@
 //! How a scenario ends when it does not pass.
 
-use std::error::Error;
-use std::fmt;
+use thiserror::Error;
 
 use crate::exchange::RawExchange;
 use crate::trace;
 
 /// Why a scenario did not pass.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Error)]
+#[error("expected {expected}\n     got {got}")]
 pub struct Failure {
     /// Who is at fault.
     pub verdict: Verdict,
@@ -20,7 +20,7 @@ pub struct Failure {
 }
 
 /// What a step of a scenario gives, or why the scenario ends there.
-pub type Result<T = ()> = std::result::Result<T, Failure>;
+pub type Result<T = (), E = Failure> = std::result::Result<T, E>;
 
 /// The result of a step that prepares what a scenario looks at: where the target fails it, the
 /// scenario's own claim is not tested.
@@ -62,8 +62,7 @@ impl Failure {
 
     /// The scenario has nothing to look at here, and counts as skipped.
     pub fn skipped(reason: impl Into<String>) -> Self {
-        let expected = "something to look at";
-        Self { verdict: Verdict::Skipped, ..Self::failed(expected, reason) }
+        Self { verdict: Verdict::Skipped, ..Self::failed("something to look at", reason) }
     }
 
     /// Names the exchange that shows it.
@@ -72,11 +71,3 @@ impl Failure {
         Self { exchange: Some(exchange), ..self }
     }
 }
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expected {}\n     got {}", self.expected, self.got)
-    }
-}
-
-impl Error for Failure {}

@@ -21,7 +21,7 @@ pub use self::prompt::{Entry, Member, Prompt, vault_ids};
 pub use self::vault::{Vault, Way};
 use crate::failure::{Failure, Result, set_up};
 use crate::wire::ApiResponse;
-use crate::{Case, Verdict};
+use crate::{Case, Verdict, lock};
 
 /// A resource of one collection, and the calls that prompts and vaults share.
 macro_rules! resource {
@@ -84,14 +84,23 @@ impl<T: PromptId> PromptId for &T {
     }
 }
 
+/// Prompts, each by its id or as a fixture.
+pub trait Prompts: IntoIterator<Item: PromptId> {}
+
+impl<T: IntoIterator<Item: PromptId>> Prompts for T {}
+
 /// The ids of these prompts, in this order.
-pub fn ids(prompts: impl IntoIterator<Item = impl PromptId>) -> Vec<i64> {
+pub fn ids(prompts: impl Prompts) -> Vec<i64> {
     prompts.into_iter().map(|prompt| prompt.prompt_id()).collect()
 }
 
 fn sorted(mut ids: Vec<i64>) -> Vec<i64> {
     ids.sort_unstable();
     ids
+}
+
+fn so_many<T, const N: usize>(made: Vec<T>) -> Result<[T; N]> {
+    made.try_into().map_err(|_| Failure::error(format!("{N} of them"), "another number"))
 }
 
 /// How many resources of one scenario a quota has to leave room for.
@@ -156,8 +165,7 @@ impl Case {
 
     /// New private vaults.
     pub async fn vaults<const N: usize>(&self) -> Result<[Vault; N]> {
-        let vaults: Vec<_> = stream::iter(0..N).then(|_| self.vault()).try_collect().await?;
-        vaults.try_into().map_err(|_| Failure::error(format!("{N} vaults"), "another number"))
+        so_many(stream::iter(0..N).then(|_| self.vault()).try_collect().await?)
     }
 
     /// A new vault with `count` new prompts in it, see [`Vault::fill`].
@@ -181,6 +189,13 @@ impl Case {
         Ok((source, target, members))
     }
 
+    /// The ids of the caller's vaults that the service made.
+    pub async fn system_vaults(&self) -> Result<Vec<i64>> {
+        let vaults = self.wire().get("/vaults").await?.status(200)?.array("/data")?;
+        let system = vaults.iter().filter(|vault| vault["isSystem"] == true);
+        Ok(system.filter_map(|vault| vault["id"].as_i64()).collect())
+    }
+
     /// The vault with this id, whoever owns it.
     pub fn vault_at(&self, id: i64) -> Vault {
         Vault { case: self.clone(), id }
@@ -195,7 +210,7 @@ impl Case {
     /// The reply to a creation that has to succeed. A scenario that creates more resources than the
     /// quota of the account allows is skipped: quotas are open (S-62).
     fn created(&self, reply: ApiResponse) -> Result<ApiResponse> {
-        let (status, count) = (reply.status_code(), self.ledger.created().len());
+        let (status, count) = (reply.status_code(), lock(&self.ledger.created).len());
         if matches!(status, 402 | 403 | 409 | 422 | 507) && count >= FEW {
             return Err(Failure::skipped(format!(
                 "the target refuses more after {count} resources of this scenario (status {status})"

@@ -15,8 +15,8 @@ use crate::suite::Suite;
 /// The entries of a file, by the id of their scenario.
 #[derive(Clone, Debug, Default)]
 pub struct KnownFailures {
-    file: String,
-    entries: BTreeMap<String, KnownFailure>,
+    pub(crate) file: Option<String>,
+    pub(crate) entries: BTreeMap<String, KnownFailure>,
 }
 
 /// One entry: why a scenario fails, and how long that may be so.
@@ -37,15 +37,10 @@ pub struct KnownFailure {
 /// All that the list says, in one line.
 impl fmt::Display for KnownFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)?;
-        if let Some(link) = &self.link {
-            write!(f, " ({link})")?;
-        }
-        if let Some(until) = self.until {
-            let over = if self.expired { ", which is over" } else { "" };
-            write!(f, "; until {until}{over}")?;
-        }
-        write!(f, "; {}", self.place)
+        let link = self.link.as_ref().map(|link| format!(" ({link})")).unwrap_or_default();
+        let over = if self.expired { ", which is over" } else { "" };
+        let until = self.until.map(|until| format!("; until {until}{over}")).unwrap_or_default();
+        write!(f, "{}{link}{until}; {}", self.reason, self.place)
     }
 }
 
@@ -104,10 +99,8 @@ impl KnownFailures {
             if reason.get_ref().trim().is_empty() {
                 return wrong(reason.span(), &format!("the reason for \"{id}\" is empty"));
             }
-            if let Some(link) = &link
-                && !link.get_ref().starts_with("http://")
-                && !link.get_ref().starts_with("https://")
-            {
+            let is_web = |text: &str| text.starts_with("http://") || text.starts_with("https://");
+            if let Some(link) = link.as_ref().filter(|link| !is_web(link.get_ref())) {
                 return wrong(link.span(), "the link must start with http:// or https://");
             }
             let until: Option<Date> = until.and_then(|day| day.to_string().parse().ok());
@@ -120,19 +113,6 @@ impl KnownFailures {
             };
             entries.insert(id, entry);
         }
-        Ok(Self { file: file.to_owned(), entries })
-    }
-
-    pub(crate) fn entry(&self, id: &str) -> Option<&KnownFailure> {
-        self.entries.get(id)
-    }
-
-    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &KnownFailure)> {
-        self.entries.iter().map(|(id, entry)| (id.as_str(), entry))
-    }
-
-    /// The file, if there is one.
-    pub fn file(&self) -> Option<&str> {
-        (!self.file.is_empty()).then_some(self.file.as_str())
+        Ok(Self { file: Some(file.to_owned()), entries })
     }
 }

@@ -3,21 +3,21 @@
 //! scenario can forget to.
 
 use std::fmt::{self, Display};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::RwLock;
 
+use crate::lock;
 use crate::target::Auth;
 use crate::trace::Steps;
 
 #[derive(Default)]
 pub(crate) struct Ledger {
-    created: Mutex<Vec<Created>>,
+    pub(crate) created: Mutex<Vec<Created>>,
     pub(crate) steps: Arc<Steps>,
-    /// How long its requests waited for their turn, in milliseconds: no time of the scenario's.
-    waited: AtomicU64,
+    /// How long its requests waited for their turn: no time of the scenario's.
+    waited: Mutex<Duration>,
     /// Locked for reading by each request in flight, and for writing before the clean-up.
     pub(crate) in_flight: Arc<RwLock<()>>,
 }
@@ -62,21 +62,15 @@ impl Display for Resource {
 }
 
 impl Ledger {
-    pub(crate) fn track(&self, by: &Auth, resource: Resource) {
-        self.created().push(Created { by: by.clone(), resource });
+    pub(crate) fn track(&self, by: Auth, resource: Resource) {
+        lock(&self.created).push(Created { by, resource });
     }
 
     pub(crate) fn add_wait(&self, wait: Duration) {
-        let milliseconds = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        self.waited.fetch_add(milliseconds, Ordering::Relaxed);
+        *lock(&self.waited) += wait;
     }
 
     pub(crate) fn waited(&self) -> Duration {
-        Duration::from_millis(self.waited.load(Ordering::Relaxed))
-    }
-
-    /// All resources so far.
-    pub(crate) fn created(&self) -> MutexGuard<'_, Vec<Created>> {
-        self.created.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.waited)
     }
 }

@@ -40,6 +40,11 @@ pub mod target;
 pub mod trace;
 pub mod wire;
 
+/// A lock whose holder panicked is as good as any other: nothing is left half done under one.
+fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 pub use case::Case;
 pub use exchange::{Exchange, RawExchange};
 pub use failure::{Failure, Verdict};

@@ -5,7 +5,6 @@ mod extracts;
 mod files;
 pub mod html;
 pub mod junit;
-mod known_failures;
 pub mod markdown;
 mod plain;
 mod record;
@@ -19,9 +18,8 @@ use strum::AsRefStr;
 
 pub use self::causes::Cause;
 pub use self::files::{Format, Output, Outputs};
-use self::known_failures::known_failures;
 pub use self::record::{Outcome, Record};
-use crate::exchange::quoted;
+use crate::exchange::{Exchange, quoted};
 use crate::known::KnownFailures;
 use crate::target::{NOT_IMPLEMENTED, Untestable};
 
@@ -56,7 +54,6 @@ pub struct Totals {
     pub known: usize,
     /// Could not delete all they made.
     pub left_behind: usize,
-    /// How long they took in all.
     #[serde(skip)]
     pub duration_ms: u64,
 }
@@ -66,13 +63,10 @@ pub struct Totals {
 pub struct Report {
     /// The version of this format; it grows when a field changes its meaning.
     pub format: u32,
-    /// The program and its version.
     pub suite: String,
-    /// The API root that was asked.
     pub target: String,
     /// The filters that were given; none means every scenario.
     pub filters: Vec<String>,
-    /// Ids and beginnings of ids that were left out.
     pub excluded: Vec<String>,
     pub seed: u64,
     /// The id in the names of everything the run created.
@@ -87,9 +81,9 @@ pub struct Report {
     pub untestable: Vec<Untestable>,
     /// What else there is to know, such as known failures that were not selected.
     pub notes: Vec<String>,
-    /// A call that gave two resources one id, and the id.
+    /// A call that gave two resources one id.
     #[serde(skip)]
-    pub twice: Option<(String, i64)>,
+    pub twice: Option<&'static str>,
     /// All other flags that are not at their defaults, ready for a shell.
     #[serde(skip)]
     pub flags: Vec<String>,
@@ -105,8 +99,7 @@ impl Report {
     pub(crate) fn add(&mut self, record: Record, place: impl Fn(&str) -> usize) -> usize {
         let mut record = record.judged(&self.known);
         if record.outcome.is_bad() || record.outcome == Outcome::Known {
-            let pattern = format!("--filter {}", record.id);
-            let mut words = self.words(vec![pattern]);
+            let mut words = self.words(vec![format!("--filter {}", record.id)]);
             // Where the request cannot be sent again, the way to look is to run the scenario so.
             if record.exchange.as_ref().is_some_and(|exchange| exchange.curl.is_none()) {
                 words.push("--keep --trace".to_owned());
@@ -127,7 +120,7 @@ impl Report {
     /// Marks as blocked what failed only because the target lacks the call.
     pub(crate) fn block_where_missing(&mut self, implements: impl Fn(&str) -> bool) {
         for record in self.records.iter_mut().filter(|one| one.outcome == Outcome::Failed) {
-            let status = record.exchange.as_ref().and_then(|shown| shown.response.get(..3));
+            let status = record.exchange.as_ref().and_then(Exchange::status);
             let missing = NOT_IMPLEMENTED.iter().any(|code| Some(&*code.to_string()) == status);
             if missing && record.call.as_ref().is_some_and(|call| !implements(call)) {
                 record.outcome = Outcome::Blocked;
@@ -140,10 +133,10 @@ impl Report {
     pub(crate) fn close(&mut self, problem: Option<String>) {
         self.verdict = self.judge(problem.is_some());
         self.problem = problem;
-        for (id, entry) in self.known.entries() {
-            let what = match self.records.iter().find(|record| record.id == id) {
+        for (id, entry) in &self.known.entries {
+            let what = match self.outcome(id) {
                 None => "was not selected",
-                Some(record) if record.outcome == Outcome::Skipped => "was skipped",
+                Some(Outcome::Skipped) => "was skipped",
                 Some(_) => continue,
             };
             self.notes.push(format!("{}: {id} is a known failure and {what}", entry.place));
@@ -159,18 +152,19 @@ impl Report {
             false => format!("{flag} {pattern}"),
         });
         let mut words = self.words(patterns.collect());
-        words.extend(self.known.file().map(|file| format!("--known-failures {}", quoted(file))));
+        let known = self.known.file.iter();
+        words.extend(known.map(|file| format!("--known-failures {}", quoted(file))));
         words.join(" ")
     }
 
     /// The words of a command that runs these scenarios. Keys come from the environment.
     fn words(&self, patterns: Vec<String>) -> Vec<String> {
-        let mut words =
-            vec![format!("promptarium-conformance run --base-url {}", quoted(&self.target))];
-        words.extend(patterns);
-        words.push(format!("--seed {}", self.seed));
-        words.extend(self.flags.iter().cloned());
-        words
+        let run = format!("promptarium-conformance run --base-url {}", quoted(&self.target));
+        [vec![run], patterns, vec![format!("--seed {}", self.seed)], self.flags.clone()].concat()
+    }
+
+    pub(crate) fn outcome(&self, id: &str) -> Option<Outcome> {
+        self.records.iter().find(|record| record.id == id).map(|record| record.outcome)
     }
 
     /// The records with one of these outcomes, in the order of the list.
@@ -181,12 +175,10 @@ impl Report {
     /// A run without a single result has shown nothing, so it cannot pass.
     fn judge(&self, cut_short: bool) -> Verdict {
         let Totals { passed, failed, blocked, errors, known, skipped, .. } = self.totals;
-        if failed + errors + blocked > 0 {
-            Verdict::Failed
-        } else if cut_short || passed + known == 0 || skipped > 0 {
-            Verdict::Partial
-        } else {
-            Verdict::Passed
+        match failed + errors + blocked {
+            0 if cut_short || passed + known == 0 || skipped > 0 => Verdict::Partial,
+            0 => Verdict::Passed,
+            _ => Verdict::Failed,
         }
     }
 }

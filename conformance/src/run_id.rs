@@ -25,7 +25,6 @@ const EPOCH: i64 = 1_577_836_800;
 pub struct RunId {
     /// In seconds since [`EPOCH`].
     begun: u64,
-    /// The whole id.
     text: String,
 }
 
@@ -40,8 +39,7 @@ impl RunId {
 
     /// When the run began.
     pub fn begun(&self) -> Timestamp {
-        let seconds = EPOCH.saturating_add_unsigned(self.begun);
-        Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
+        Timestamp::from_second(EPOCH.saturating_add_unsigned(self.begun)).unwrap_or(Timestamp::MAX)
     }
 
     /// The id of the run that gave this name to something: the text has what
@@ -82,8 +80,8 @@ impl FromStr for RunId {
             let (start, given) = rest.split_at_checked(LENGTH - SUM as usize)?;
             let digit = |sign: u8| SIGNS.iter().position(|one| *one == sign);
             let digits: Option<Vec<_>> = start.bytes().map(digit).collect();
-            let time = digits?.into_iter().take(TIME as usize);
-            let begun = time.fold(0, |sum, digit| sum * 32 + digit as u64);
+            let add = |sum, digit: &usize| sum * 32 + *digit as u64;
+            let begun = digits?.iter().take(TIME as usize).fold(0, add);
             (sum(start) == given).then(|| Self { begun, text: text.to_owned() })
         };
         parse().ok_or("expected the id of a run, such as a report names as its run_id")
@@ -91,8 +89,7 @@ impl FromStr for RunId {
 }
 
 fn signs(number: u64, count: u32) -> String {
-    let sign = |place| char::from(SIGNS[(number >> (5 * place)) as usize & 31]);
-    (0..count).rev().map(sign).collect()
+    (0..count).rev().map(|place| char::from(SIGNS[(number >> (5 * place)) as usize & 31])).collect()
 }
 
 /// FNV-1a, folded to what three signs hold.

@@ -20,6 +20,5 @@ static MADE: [&LazyLock<Vec<Scenario>>; 5] =
 
 /// Every scenario, file by file; those made from tables come last.
 pub fn all() -> impl Iterator<Item = &'static Scenario> {
-    let written = core::ALL.iter().copied().flatten();
-    written.chain(MADE.iter().flat_map(|made| made.iter()))
+    core::ALL.iter().copied().flatten().chain(MADE.iter().flat_map(|made| made.iter()))
 }

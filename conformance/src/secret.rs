@@ -1,11 +1,13 @@
 //! The keys and the session of a run, and how they are kept out of everything that is shown.
 //! Whatever leaves the process passes [`Secrets::redact`].
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use aho_corasick::AhoCorasick;
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD, Encoding, HEXLOWER, HEXUPPER};
 use serde_json::Value;
+
+use crate::lock;
 
 /// Pieces of a secret that are at least this long never show.
 const PIECE: usize = 8;
@@ -16,8 +18,9 @@ pub(crate) struct Secrets(Mutex<Kept>);
 
 #[derive(Default)]
 struct Kept {
-    /// The longest comes first, as one may begin with another.
-    secrets: Vec<Secret>,
+    /// Each behind the variable that stands for it in a shell line; the longest comes first, as one
+    /// may begin with another.
+    secrets: Vec<(&'static str, String)>,
     /// What is looked for in a text, and what replaces it.
     patterns: Vec<String>,
     placeholders: Vec<&'static str>,
@@ -25,19 +28,11 @@ struct Kept {
     finder: Option<AhoCorasick>,
 }
 
-struct Secret {
-    /// The variable that stands for it in a shell line.
-    variable: &'static str,
-    text: String,
-}
-
 impl Secrets {
     /// Keeps the keys a run was given, each with the variable it came from.
     pub(crate) fn new<'k>(keys: impl Iterator<Item = (&'static str, &'k str)>) -> Self {
         let secrets = Self::default();
-        for (variable, key) in keys {
-            secrets.keep_key(variable, key);
-        }
+        keys.for_each(|(variable, key)| secrets.keep_key(variable, key));
         secrets
     }
 
@@ -59,33 +54,23 @@ impl Secrets {
     }
 
     /// Keeps a text secret, and every long piece of a part of it.
-    pub(crate) fn keep(
-        &self,
-        variable: &'static str,
-        placeholder: &'static str,
-        text: &str,
-        secret: &str,
-    ) {
-        let mut kept = self.kept();
-        if text.len() >= PIECE && kept.secrets.iter().all(|secret| secret.text != text) {
+    fn keep(&self, variable: &'static str, placeholder: &'static str, text: &str, secret: &str) {
+        let mut kept = lock(&self.0);
+        if text.len() >= PIECE && kept.secrets.iter().all(|(_, other)| other != text) {
             kept.patterns.extend(patterns(text, secret));
             let count = kept.patterns.len();
             kept.placeholders.resize(count, placeholder);
-            kept.secrets.push(Secret { variable, text: text.to_owned() });
-            kept.secrets.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
+            kept.secrets.push((variable, text.to_owned()));
+            kept.secrets.sort_by_key(|(_, text)| std::cmp::Reverse(text.len()));
             kept.finder = None;
         }
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The text without any secret and without any long piece of its secret part, as a
     /// target may repeat a truncated key, or encode it.
     pub(crate) fn redact(&self, text: impl AsRef<str>) -> String {
-        let (text, Kept { patterns, placeholders, finder, .. }) =
-            (text.as_ref(), &mut *self.kept());
+        let (text, kept) = (text.as_ref(), &mut *lock(&self.0));
+        let Kept { patterns, placeholders, finder, .. } = kept;
         #[expect(clippy::expect_used, reason = "a run keeps some hundred secrets")]
         let finder = finder.get_or_insert_with(|| {
             AhoCorasick::new(patterns).expect("fewer than two billion patterns")
@@ -108,9 +93,9 @@ impl Secrets {
     /// An `Authorization` value for double quotes in a shell line: a key becomes its variable, a
     /// truncated key the same piece of its variable, and what resembles a key is redacted.
     pub(crate) fn in_shell(&self, value: &str) -> String {
-        let kept = self.kept();
+        let kept = lock(&self.0);
         let all = &kept.secrets;
-        for Secret { variable, text, .. } in all {
+        for (variable, text) in all {
             if let Some((before, after)) = value.split_once(text) {
                 let (before, after) = (for_double_quotes(before), for_double_quotes(after));
                 return format!("{before}${{{variable}}}{after}");
@@ -118,13 +103,13 @@ impl Secrets {
         }
         let (scheme, token) = value.rsplit_once(' ').unwrap_or(("", value));
         let scheme = for_double_quotes(scheme);
-        let truncated = |secret: &&Secret| token.len() >= PIECE && secret.text.starts_with(token);
-        if let Some(Secret { variable, .. }) = all.iter().find(truncated) {
+        let is_cut = |text: &str| token.len() >= PIECE && text.starts_with(token);
+        if let Some((variable, _)) = all.iter().find(|(_, text)| is_cut(text)) {
             return format!("{scheme} ${{{variable}:0:{}}}", token.len());
         }
         let common =
             |text: &str| text.chars().zip(token.chars()).take_while(|(a, b)| a == b).count();
-        if all.iter().any(|secret| common(&secret.text) >= PIECE) {
+        if all.iter().any(|(_, text)| common(text) >= PIECE) {
             return format!("{scheme} [redacted]");
         }
         drop(kept);

@@ -32,8 +32,9 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Takes the scenarios that some filter matches, all without a filter, and no exclusion. Fails with one line if a filter or an exclusion matches nothing: a mistyped
-    /// one must not look like a run without failures.
+    /// Takes the scenarios that some filter matches, all without a filter, and no exclusion. Fails
+    /// with one line if a filter or an exclusion matches nothing: a mistyped one must not look like
+    /// a run without failures.
     pub fn new(suite: &Suite, filters: Filters) -> Result<Self, String> {
         let Filters { filter: mut filters, exclude: excluded, prefixes } = filters;
         filters.extend(prefixes);
@@ -53,13 +54,10 @@ impl Selection {
                 ));
             }
         }
-        let any = |patterns: &[String], scenario| {
-            patterns.iter().any(|pattern| matches(pattern, scenario))
-        };
-        let selected = suite.scenarios().filter(|scenario| {
-            (filters.is_empty() || any(&filters, scenario)) && !any(&excluded, scenario)
-        });
-        let scenarios: Vec<_> = selected.collect();
+        let any = |patterns: &[String], one| patterns.iter().any(|pattern| matches(pattern, one));
+        let mut scenarios: Vec<_> = suite.scenarios().collect();
+        scenarios.retain(|one| filters.is_empty() || any(&filters, one));
+        scenarios.retain(|one| !any(&excluded, one));
         if scenarios.is_empty() {
             return Err("no scenario is selected".into());
         }

@@ -8,11 +8,12 @@ use futures::{StreamExt as _, stream};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::failure::Result;
 use crate::fixture::List;
 use crate::run_id::RunId;
 use crate::target::Auth;
 use crate::wire::Wire;
-use crate::{Case, Failure, Target, check};
+use crate::{Case, Target, check};
 
 const PAGE: usize = 100;
 const AT_ONCE: usize = 8;
@@ -22,22 +23,21 @@ pub struct Leftovers {
     pub run: RunId,
     /// When it last created or changed something; a running one does so all the time.
     pub latest: Timestamp,
-    /// The path of each and the key that lists it.
     things: Vec<(Auth, String)>,
 }
 
 /// Looks through the account, and the other one if its key is given, with `GET` only.
-pub async fn find(target: &Arc<Target>) -> Result<Vec<Leftovers>, Failure> {
+pub async fn find(target: &Arc<Target>) -> Result<Vec<Leftovers>> {
     let case = Case::new(Arc::clone(target), "sweep");
     let mut found = BTreeMap::new();
     let other = target.config.other_api_key.is_some().then_some(Auth::Other);
     for by in std::iter::once(Auth::Main).chain(other) {
-        let wire = case.wire_as(by.clone());
-        prompts(&wire, |prompt| note(&mut found, &by, "/prompts", prompt)).await?;
+        let wire = case.wire_as(by);
+        prompts(&wire, |prompt| note(&mut found, by, "/prompts", prompt)).await?;
         // Vaults last: a prompt that is in one is deleted before it.
         for vault in wire.get("/vaults").await?.data(200)?.as_array().into_iter().flatten() {
             if vault["isSystem"] != true {
-                note(&mut found, &by, "/vaults", vault);
+                note(&mut found, by, "/vaults", vault);
             }
         }
     }
@@ -51,8 +51,7 @@ impl Leftovers {
 
     /// How long ago the run began or last created or changed something.
     pub fn age(&self, now: Timestamp) -> Duration {
-        let latest = self.latest.max(self.run.begun());
-        now.duration_since(latest).try_into().unwrap_or_default()
+        now.duration_since(self.latest.max(self.run.begun())).try_into().unwrap_or_default()
     }
 
     /// Deletes them; what could not be deleted, in words.
@@ -70,7 +69,7 @@ impl Leftovers {
     }
 }
 
-async fn prompts(wire: &Wire, mut each: impl FnMut(&Value)) -> Result<(), Failure> {
+async fn prompts(wire: &Wire, mut each: impl FnMut(&Value)) -> Result {
     let list = List::of(wire.clone()).limit(PAGE);
     let mut page = list.page().await?;
     loop {
@@ -86,15 +85,13 @@ async fn prompts(wire: &Wire, mut each: impl FnMut(&Value)) -> Result<(), Failur
 }
 
 /// Adds a resource if one of its texts is a name that a run gave.
-fn note(found: &mut BTreeMap<RunId, Leftovers>, by: &Auth, collection: &str, thing: &Value) {
-    let (Some(run), Some(id)) = (RunId::of_resource(thing), thing["id"].as_i64()) else {
-        return;
-    };
+fn note(found: &mut BTreeMap<RunId, Leftovers>, by: Auth, collection: &str, thing: &Value) {
+    let Some((run, id)) = RunId::of_resource(thing).zip(thing["id"].as_i64()) else { return };
     let dates = ["createdAt", "updatedAt"].map(|date| thing[date].as_str());
     let latest = dates.into_iter().flatten().filter_map(check::timestamp).max();
     let latest = latest.unwrap_or(Timestamp::MIN);
     let empty = Leftovers { run: run.clone(), latest, things: Vec::new() };
     let run = found.entry(run).or_insert(empty);
     run.latest = run.latest.max(latest);
-    run.things.push((by.clone(), format!("{collection}/{id}")));
+    run.things.push((by, format!("{collection}/{id}")));
 }

@@ -8,9 +8,10 @@ mod transport;
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
+use strum::IntoStaticStr;
 use url::Url;
 
 pub(crate) use self::capabilities::{Capabilities, must_work};
@@ -19,8 +20,8 @@ use self::environment::{API_KEY, OTHER_API_KEY, READ_ONLY_API_KEY, REVOKED_API_K
 pub use self::options::RunOptions;
 pub(crate) use self::pace::Pace;
 pub use self::transport::{Authorities, Http};
-use crate::Failure;
 use crate::secret::Secrets;
+use crate::{Failure, lock};
 
 /// What a run is told about the deployment under test.
 #[derive(Clone)]
@@ -81,9 +82,8 @@ impl TargetConfig {
 
 impl fmt::Debug for TargetConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TargetConfig")
-            .field("base_url", &self.base_url.as_str())
-            .finish_non_exhaustive()
+        let base_url = self.base_url.as_str();
+        f.debug_struct("TargetConfig").field("base_url", &base_url).finish_non_exhaustive()
     }
 }
 
@@ -91,30 +91,21 @@ impl fmt::Debug for TargetConfig {
 pub(crate) const NOT_IMPLEMENTED: [u16; 3] = [404, 405, 501];
 
 /// Which credentials a call carries.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// As a text what a transcript calls it; empty for the key of the account under test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 pub(crate) enum Auth {
+    #[strum(serialize = "")]
     Main,
+    #[strum(serialize = "the read-only key")]
     ReadOnly,
+    #[strum(serialize = "the key of another account")]
     Other,
+    #[strum(serialize = "the revoked key")]
     Revoked,
+    #[strum(serialize = "no key")]
     None,
 }
-
-impl Auth {
-    /// As a transcript calls it; empty for the key of the account under test.
-    pub(crate) fn word(&self) -> &'static str {
-        match self {
-            Self::Main => "",
-            Self::ReadOnly => "the read-only key",
-            Self::Other => "the key of another account",
-            Self::Revoked => "the revoked key",
-            Self::None => "no key",
-        }
-    }
-}
-
-/// Ids with their calls: those that were given, and those that were given twice.
-type GivenIds = (HashSet<(String, i64)>, Vec<(String, i64)>);
 
 /// A deployment, ready to be asked.
 pub struct Target {
@@ -124,8 +115,10 @@ pub struct Target {
     pub(crate) secrets: Secrets,
     pub(crate) capabilities: Capabilities,
     pub(crate) pace: Pace,
-    /// The ids that were given, and those that were given twice, each with its call.
-    given: Mutex<GivenIds>,
+    /// The ids that were given, each with its call.
+    given: Mutex<HashSet<(&'static str, i64)>>,
+    /// A call that gave an id twice.
+    pub(crate) twice: OnceLock<&'static str>,
     /// The calls that are implemented, see [`Self::implements`].
     implemented: Mutex<HashSet<String>>,
 }
@@ -156,33 +149,28 @@ impl Target {
         let http = http.map_err(|error| Failure::error("an HTTP client", error.to_string()))?;
         let secrets = Secrets::new(config.keys());
         let (capabilities, implemented) = (Capabilities::default(), Mutex::default());
-        let (pace, given) = (Pace::new(config.options.rate), Mutex::default());
-        Ok(Self { config, http, tls, secrets, capabilities, pace, given, implemented })
+        let (given, twice) = (Mutex::default(), OnceLock::new());
+        let pace = Pace::new(config.options.rate);
+        Ok(Self { config, http, tls, secrets, capabilities, pace, given, twice, implemented })
     }
 
     /// Notes how a call was answered. Refusing a key can be the work of something before the API.
     pub(crate) fn note(&self, call: String, status: u16) {
         if !matches!(status, 401 | 403) && !NOT_IMPLEMENTED.contains(&status) {
-            self.implemented.lock().unwrap_or_else(PoisonError::into_inner).insert(call);
+            lock(&self.implemented).insert(call);
         }
     }
 
     /// Notes the id that a call gave to something new.
-    pub(crate) fn note_id(&self, call: &str, id: i64) {
-        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
-        if !given.0.insert((call.to_owned(), id)) {
-            given.1.push((call.to_owned(), id));
+    pub(crate) fn note_id(&self, call: &'static str, id: i64) {
+        if !lock(&self.given).insert((call, id)) {
+            let _ = self.twice.set(call);
         }
-    }
-
-    /// A call that gave an id twice, and the id.
-    pub(crate) fn given_twice(&self) -> Option<(String, i64)> {
-        self.given.lock().unwrap_or_else(PoisonError::into_inner).1.first().cloned()
     }
 
     /// Whether a call ever had an answer that a server without it cannot give.
     pub(crate) fn implements(&self, call: &str) -> bool {
-        self.implemented.lock().unwrap_or_else(PoisonError::into_inner).contains(call)
+        lock(&self.implemented).contains(call)
     }
 
     /// The API root as text, without a slash at its end.

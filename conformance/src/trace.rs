@@ -11,8 +11,9 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use self::steps::Taken;
 pub(crate) use self::steps::{Steps, checked, is_set_up, keeping, setting_up};
-use crate::exchange::{RawExchange, shown};
+use crate::exchange::{self, shown};
 use crate::secret::Secrets;
 
 /// The calls that each built-in scenario looks at, written by a test that compares them.
@@ -78,8 +79,8 @@ pub(crate) fn looks_at(id: &str, method: &str, path: &str) -> bool {
 }
 
 impl Step {
-    /// Without checks yet.
-    pub(crate) fn of(exchange: &RawExchange, secrets: &Secrets, base_url: &str) -> Self {
+    pub(crate) fn of(taken: &Taken, secrets: &Secrets, base_url: &str) -> Self {
+        let Taken { exchange, checks, failed } = taken;
         let request = &*exchange.request;
         let shown = |body: &Bytes| (!body.is_empty()).then(|| shown(secrets, body));
         let response = exchange.response.as_deref();
@@ -90,11 +91,9 @@ impl Step {
                 let headers = request.headers.iter();
                 let headers = headers.filter_map(|(name, value)| {
                     let value = String::from_utf8_lossy(value.as_bytes());
-                    let in_session = request.by == "the session";
                     match name.as_str() {
                         "content-type" if value == "application/json" => None,
                         "authorization" if request.by != OWN_KEY => None,
-                        "cookie" | "origin" | "sec-fetch-site" if in_session => None,
                         "cookie" => Some(format!("{name}: [redacted]")),
                         "authorization" => Some(format!("{name}: {}", secrets.in_shell(&value))),
                         _ => Some(secrets.redact(format!("{name}: {value}"))),
@@ -112,7 +111,9 @@ impl Step {
             status: response.map(|response| response.status.as_u16()),
             answer: response.and_then(|response| shown(&response.body)),
             set_up: request.set_up,
-            ..Self::default()
+            checks: checks.iter().map(|text| cut(&secrets.redact(text), CHECK)).collect(),
+            failed: failed.iter().map(|text| cut(&secrets.redact(text), CHECK)).collect(),
+            times: 0,
         }
     }
 
@@ -139,16 +140,8 @@ fn is_once(times: &usize) -> bool {
     *times < 2
 }
 
-pub(crate) fn check(text: &str) -> String {
-    cut(text, CHECK)
-}
-
 fn cut(text: &str, length: usize) -> String {
-    let line = text.lines().collect::<Vec<_>>().join("⏎");
-    match line.char_indices().nth(length) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    exchange::cut(&text.lines().collect::<Vec<_>>().join("⏎"), length, "…")
 }
 
 /// The transcript of the last few steps, with how many were before.
@@ -156,6 +149,10 @@ pub(crate) fn last_lines(steps: &[Step]) -> Vec<String> {
     let before = steps.len().saturating_sub(LAST);
     let note = (before > 0).then(|| format!("     ({before} more before)"));
     note.into_iter().chain(lines(steps, before)).collect()
+}
+
+pub(crate) fn text(steps: &[Step], first: usize) -> String {
+    lines(steps, first).iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// A transcript from a step on: one numbered line for each step, and below it one for each check.

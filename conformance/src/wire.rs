@@ -1,7 +1,6 @@
 //! Calls as they are on the wire: any method, any header, any body, and the answer as it came,
 //! without the SDK, which could hide a bug that it shares with a server.
 
-mod busy;
 mod call;
 mod response;
 
@@ -13,8 +12,8 @@ use serde_json::Value;
 
 pub use self::call::Call;
 pub use self::response::ApiResponse;
-use crate::Failure;
 use crate::exchange;
+use crate::failure::{Failure, Result};
 use crate::ledger::{Ledger, Resource};
 use crate::target::{Auth, Target};
 
@@ -49,36 +48,32 @@ impl Wire {
     }
 
     /// `GET` of a path below the base URL, query included.
-    pub async fn get(&self, path: &str) -> Result<ApiResponse, Failure> {
+    pub async fn get(&self, path: &str) -> Result<ApiResponse> {
         self.call(Method::GET, path).send().await
     }
 
     /// `POST` without a body.
-    pub async fn post_empty(&self, path: &str) -> Result<ApiResponse, Failure> {
+    pub async fn post_empty(&self, path: &str) -> Result<ApiResponse> {
         self.call(Method::POST, path).send().await
     }
 
     /// `POST` of a JSON body.
-    pub async fn post(&self, path: &str, body: Value) -> Result<ApiResponse, Failure> {
+    pub async fn post(&self, path: &str, body: Value) -> Result<ApiResponse> {
         self.call(Method::POST, path).json(&body).send().await
     }
 
     /// `POST` of a body as it is written, which is sent as JSON.
-    pub async fn post_written(
-        &self,
-        path: &str,
-        body: impl Into<Vec<u8>>,
-    ) -> Result<ApiResponse, Failure> {
+    pub async fn post_written(&self, path: &str, body: impl Into<Vec<u8>>) -> Result<ApiResponse> {
         self.call(Method::POST, path).body("application/json", body).send().await
     }
 
     /// `PATCH` with a JSON body.
-    pub async fn patch(&self, path: &str, body: Value) -> Result<ApiResponse, Failure> {
+    pub async fn patch(&self, path: &str, body: Value) -> Result<ApiResponse> {
         self.call(Method::PATCH, path).json(&body).send().await
     }
 
     /// `DELETE`.
-    pub async fn delete(&self, path: &str) -> Result<ApiResponse, Failure> {
+    pub async fn delete(&self, path: &str) -> Result<ApiResponse> {
         self.call(Method::DELETE, path).send().await
     }
 
@@ -89,7 +84,7 @@ impl Wire {
         self.headers.iter().fold(call, |call, (name, value)| call.header(name.as_str(), value))
     }
 
-    pub(crate) fn key(&self) -> Result<Option<&str>, Failure> {
+    pub(crate) fn key(&self) -> Result<Option<&str>> {
         let config = &self.target.config;
         let key = match self.auth {
             Auth::None => return Ok(None),
@@ -99,7 +94,7 @@ impl Wire {
             Auth::Revoked => config.revoked_api_key.as_ref(),
         };
         let got = "none was given; the scenario must name the need";
-        key.map(|key| Some(&**key)).ok_or_else(|| Failure::error(self.auth.word(), got))
+        key.map(|key| Some(&**key)).ok_or_else(|| Failure::error(<&str>::from(self.auth), got))
     }
 
     /// Whatever a scenario creates is tracked here, in the one place all calls pass, so that no
@@ -123,12 +118,14 @@ impl Wire {
             _ => None,
         };
         if let Some(created) = created {
-            if let Resource::Prompt(id) | Resource::Vault(id) | Resource::Fork(id) = &created {
-                let call =
-                    if path.starts_with("/prompts") { "POST /prompts" } else { "POST /vaults" };
-                self.target.note_id(call, *id);
+            match created {
+                Resource::Prompt(id) => self.target.note_id("POST /prompts", id),
+                Resource::Vault(id) | Resource::Fork(id) => {
+                    self.target.note_id("POST /vaults", id);
+                }
+                Resource::Job { .. } => {}
             }
-            self.ledger.track(&self.auth, created);
+            self.ledger.track(self.auth, created);
         }
     }
 }

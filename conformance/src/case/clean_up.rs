@@ -1,7 +1,6 @@
 //! The deletion of everything that a case created. Outputs of generations appear some time after
 //! the response, so the end of each job is waited for before they are deleted.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -10,6 +9,7 @@ use super::Case;
 use crate::check::json_text;
 use crate::failure::{Failure, Result};
 use crate::ledger::{Created, Resource};
+use crate::lock;
 use crate::run_id::RunId;
 use crate::target::Auth;
 use crate::wire::{ApiResponse, Wire};
@@ -27,15 +27,10 @@ impl Case {
     /// is left.
     pub async fn clean_up(&self) -> Result {
         drop(self.ledger.in_flight.write().await);
-        let created = std::mem::take(&mut *self.ledger.created());
-        let vault = |created: &Created| match created.resource {
-            Resource::Vault(id) => Some(id),
-            _ => None,
-        };
-        let own: HashSet<i64> = created.iter().filter_map(vault).collect();
+        let created = std::mem::take(&mut *lock(&self.ledger.created));
         let mut left = Vec::new();
-        for Created { by, resource } in created.into_iter().rev() {
-            if let Err(failure) = self.remove(&by, &resource, &own).await {
+        for Created { by, resource } in created.iter().rev() {
+            if let Err(failure) = self.remove(*by, resource, &created).await {
                 left.push(format!("{resource}: {}", failure.got));
             }
         }
@@ -45,31 +40,28 @@ impl Case {
         Err(Failure::error("everything the scenario created to be deleted", left.join("; ")))
     }
 
-    async fn remove(&self, by: &Auth, resource: &Resource, own: &HashSet<i64>) -> Result {
+    async fn remove(&self, by: Auth, resource: &Resource, all: &[Created]) -> Result {
         let keep = self.target.options().keep;
-        if keep && recognizable_by_run_id(&self.wire_as(by.clone()), resource).await? {
+        if keep && recognizable_by_run_id(&self.wire_as(by), resource).await? {
             return Ok(());
         }
         // A key without prompts:write can delete nothing, should it have created something.
-        let by = if *by == Auth::ReadOnly { &Auth::Main } else { by };
-        let wire = self.wire_as(by.clone());
-        let path = match resource {
-            Resource::Prompt(id) => format!("/prompts/{id}"),
-            Resource::Vault(id) => format!("/vaults/{id}"),
-            Resource::Fork(id) => {
-                let listing = wire.get(&format!("/vaults/{id}/prompts")).await?;
-                for prompt in listing.array("/data").unwrap_or_default() {
-                    if let Some(prompt) = prompt["id"].as_i64() {
-                        delete_if_present(&wire, &format!("/prompts/{prompt}")).await?;
-                    }
-                }
-                format!("/vaults/{id}")
-            }
+        let wire = self.wire_as(if by == Auth::ReadOnly { Auth::Main } else { by });
+        match resource {
+            Resource::Prompt(id) => delete_prompts(&wire, [*id]).await,
             Resource::Job { id, vault } => {
-                return self.remove_job(&wire, id, vault.filter(|vault| own.contains(vault))).await;
+                let is_own = |vault: &i64| {
+                    all.iter().any(|created| created.resource == Resource::Vault(*vault))
+                };
+                self.remove_job(&wire, id, vault.filter(is_own)).await
             }
-        };
-        delete_if_present(&wire, &path).await
+            Resource::Vault(id) | Resource::Fork(id) => {
+                if matches!(resource, Resource::Fork(_)) {
+                    delete_prompts(&wire, ids(&listed(&wire, *id).await?)).await?;
+                }
+                delete_if_present(&wire, &format!("/vaults/{id}")).await
+            }
+        }
     }
 
     /// Waits until the job has ended and deletes what it saved. Where a status
@@ -79,27 +71,22 @@ impl Case {
         let Some(status) = self.end_of(wire, id).await? else {
             return Ok(());
         };
-        let named = status.integer("/data/promptId").ok();
-        let mut prompts: Vec<i64> = named.into_iter().collect();
+        let mut prompts: Vec<i64> = status.integer("/data/promptId").ok().into_iter().collect();
         if let Some(vault) = own {
-            prompts.extend(listed(wire, vault).await?.iter().filter_map(|p| p["id"].as_i64()));
+            prompts.extend(ids(&listed(wire, vault).await?));
         }
         if prompts.is_empty() && state(&status).as_deref() == Some("completed") {
             prompts = self.tagged_in_system_vaults(wire).await?;
         }
-        for prompt in prompts {
-            delete_if_present(wire, &format!("/prompts/{prompt}")).await?;
-        }
-        Ok(())
+        delete_prompts(wire, prompts).await
     }
 
     /// The last status; `None` if there is no such job, or if the answer has no data, so that a longer
     /// wait would bring no status.
     async fn end_of(&self, wire: &Wire, id: &str) -> Result<Option<ApiResponse>> {
-        let path = &status_path(id);
         let what = format!("the job {} to end", json_text(&id));
         let ask = || async move {
-            let status = wire.get(path).await?;
+            let status = wire.get(&status_path(id)).await?;
             let state = state(&status);
             Ok(match (status.status_code(), state.as_deref()) {
                 (200..300, Some("completed" | "failed")) => Some(Some(status)),
@@ -108,8 +95,7 @@ impl Case {
                 _ => None,
             })
         };
-        let in_vain = self.waits_for_jobs().is_err();
-        let timeout = if in_vain { SHORT_TIMEOUT } else { TIMEOUT };
+        let timeout = if self.waits_for_jobs().is_err() { SHORT_TIMEOUT } else { TIMEOUT };
         self.until(&what, timeout, ask).await
     }
 
@@ -118,12 +104,12 @@ impl Case {
         let tag = format!(" {} ", self.tag);
         let has_tag = |text: &Value| text.as_str().is_some_and(|text| text.contains(&tag));
         let mut found = Vec::new();
-        let vaults = wire.get("/vaults").await?.array("/data").unwrap_or_default();
-        for vault in vaults.iter().filter(|vault| vault["isSystem"] == true) {
-            let Some(vault) = vault["id"].as_i64() else { continue };
-            let prompts = listed(wire, vault).await?;
-            let ours = prompts.iter().filter(|p| has_tag(&p["title"]) || has_tag(&p["prompt"]));
-            found.extend(ours.filter_map(|prompt| prompt["id"].as_i64()));
+        let mut vaults = wire.get("/vaults").await?.array("/data").unwrap_or_default();
+        vaults.retain(|vault| vault["isSystem"] == true);
+        for vault in ids(&vaults) {
+            let mut prompts = listed(wire, vault).await?;
+            prompts.retain(|prompt| has_tag(&prompt["title"]) || has_tag(&prompt["prompt"]));
+            found.extend(ids(&prompts));
         }
         Ok(found)
     }
@@ -139,6 +125,17 @@ async fn recognizable_by_run_id(wire: &Wire, resource: &Resource) -> Result<bool
     };
     let reply = wire.get(&path).await?;
     Ok(reply.status_code() == 404 || reply.at("/data").ok().and_then(RunId::of_resource).is_some())
+}
+
+async fn delete_prompts(wire: &Wire, prompts: impl IntoIterator<Item = i64>) -> Result {
+    for prompt in prompts {
+        delete_if_present(wire, &format!("/prompts/{prompt}")).await?;
+    }
+    Ok(())
+}
+
+fn ids(entries: &[Value]) -> impl Iterator<Item = i64> {
+    entries.iter().filter_map(|entry| entry["id"].as_i64())
 }
 
 /// Deletes it; a 404 is fine too.

@@ -26,6 +26,7 @@ pub(super) struct ListArguments {
 }
 
 pub(super) fn list(suite: &Suite, arguments: ListArguments) -> Result<Exit, Refusal> {
+    let in_one_line = |one: &Scenario| format!("{}: {}\n", heading(one), one.title);
     arguments.show(suite, in_json, in_one_line, "")
 }
 
@@ -44,7 +45,10 @@ type Transcripts = BTreeMap<String, Vec<trace::Step>>;
 /// What scenarios do, for a reader who does not know Rust.
 pub(super) fn explain(suite: &Suite, arguments: ExplainArguments) -> Result<Exit, Refusal> {
     let recorded = recorded(arguments.transcripts)?;
-    let in_json = |one: &Scenario| steps_in_json(one, &recorded);
+    let in_json = |Scenario { id, title, rules, .. }: &Scenario| {
+        let steps = recorded.get(*id);
+        json!({ "id": id, "title": title, "rules": rules, "steps": steps })
+    };
     arguments.list.show(suite, in_json, |one| steps_in_lines(one, &recorded), "\n")
 }
 
@@ -55,14 +59,24 @@ fn recorded(given: Option<PathBuf>) -> Result<Transcripts, String> {
         places.into_iter().map(|place| folder.join(place)).find(|file| file.exists())
     };
     let Some(file) = given.or_else(beside) else { return Ok(Transcripts::new()) };
-    let wrong = |what: String| format!("cannot read the transcripts {}: {what}", file.display());
-    let text = std::fs::read(&file).map_err(|error| wrong(error.to_string()))?;
-    let mut text: Value =
-        serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+    let mut text = read_json("the transcripts", &file)?;
     let scenarios = text["scenarios"].as_array_mut().map(std::mem::take).unwrap_or_default();
     let steps = |mut one: Value| serde_json::from_value(one["steps"].take()).unwrap_or_default();
     let scenario = |one: Value| Some((one["id"].as_str()?.to_owned(), steps(one)));
     Ok(scenarios.into_iter().filter_map(scenario).collect())
+}
+
+/// The content of a file. The error is one line that names it.
+fn read_json(what: &str, file: &Path) -> Result<Value, String> {
+    let text = std::fs::read(file).map_err(|error| error.to_string());
+    let json =
+        text.and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()));
+    json.map_err(|error| format!("cannot read {what} {}: {error}", file.display()))
+}
+
+fn show(text: &str) -> Result<Exit, Refusal> {
+    print(text)?;
+    Ok(Exit::Passed)
 }
 
 impl ListArguments {
@@ -75,22 +89,11 @@ impl ListArguments {
         between: &str,
     ) -> Result<Exit, Refusal> {
         let scenarios = Selection::new(suite, self.filters)?.scenarios.into_iter();
-        print(&match self.json {
+        show(&match self.json {
             true => format!("{:#}\n", scenarios.map(&in_json).collect::<Value>()),
             false => scenarios.map(&in_text).collect::<Vec<_>>().join(between),
-        })?;
-        Ok(Exit::Passed)
+        })
     }
-}
-
-fn in_one_line(scenario: &Scenario) -> String {
-    format!("{}: {}\n", heading(scenario), scenario.title)
-}
-
-fn steps_in_json(scenario: &Scenario, recorded: &Transcripts) -> Value {
-    let Scenario { id, title, rules, .. } = scenario;
-    let steps = recorded.get(*id);
-    json!({ "id": id, "title": title, "rules": rules, "steps": steps })
 }
 
 fn steps_in_lines(scenario: &Scenario, recorded: &Transcripts) -> String {
@@ -99,25 +102,14 @@ fn steps_in_lines(scenario: &Scenario, recorded: &Transcripts) -> String {
     let sentences = rules.iter().filter_map(|rule| rules::find(rule));
     let mut sentences: Vec<_> = sentences.flat_map(|rule| rule.sentences).collect();
     sentences.dedup();
-    for sentence in sentences {
-        let _ = writeln!(text, "  > {sentence}");
-    }
-    for need in *needs {
-        let _ = writeln!(text, "  skipped: {}", need.missing());
-    }
+    text.extend(sentences.iter().map(|sentence| format!("  > {sentence}\n")));
+    text.extend(needs.iter().map(|need| format!("  skipped: {}\n", need.missing())));
     match recorded.get(*id) {
-        Some(steps) => {
-            for line in trace::lines(steps, 0) {
-                let _ = writeln!(text, "{line}");
-            }
-        }
+        Some(steps) => text += &trace::text(steps, 0),
         None => {
-            for call in trace::calls(id) {
-                let _ = writeln!(text, "  looks at {call}");
-            }
-            text.push_str(
-                "  its steps: --transcripts with the scenarios.json of a release, or run --trace\n",
-            );
+            text.extend(trace::calls(id).iter().map(|call| format!("  looks at {call}\n")));
+            text +=
+                "  its steps: --transcripts with the scenarios.json of a release, or run --trace\n";
         }
     }
     text
@@ -126,8 +118,7 @@ fn steps_in_lines(scenario: &Scenario, recorded: &Transcripts) -> String {
 pub(super) fn completions(mut command: clap::Command, shell: Shell) -> Result<Exit, Refusal> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "promptarium-conformance", &mut script);
-    print(&String::from_utf8_lossy(&script))?;
-    Ok(Exit::Passed)
+    show(&String::from_utf8_lossy(&script))
 }
 
 /// The manual page, with the flags of `run`.
@@ -137,8 +128,7 @@ pub(super) fn man(command: clap::Command) -> Result<Exit, Refusal> {
         .render(&mut page)
         .and_then(|()| clap_mangen::Man::new(run).render_options_section(&mut page))
         .map_err(|error| format!("no manual page: {error}"))?;
-    print(&String::from_utf8_lossy(&page))?;
-    Ok(Exit::Passed)
+    show(&String::from_utf8_lossy(&page))
 }
 
 fn heading(Scenario { id, rules, .. }: &Scenario) -> String {
@@ -147,41 +137,32 @@ fn heading(Scenario { id, rules, .. }: &Scenario) -> String {
 
 fn in_json(scenario: &Scenario) -> Value {
     let needs: Vec<_> = scenario.needs.iter().map(|need| need.missing()).collect();
-    json!({
-        "id": scenario.id,
-        "title": scenario.title,
-        "rules": scenario.rules,
-        "needs": needs,
-        "source": scenario.source,
-    })
+    let Scenario { id, title, rules, source, .. } = scenario;
+    json!({ "id": id, "title": title, "rules": rules, "needs": needs, "source": source })
 }
 
 /// Every clause of the specification with its rules and scenarios, or with the reason why there are
 /// none; then the same by rule.
 pub(super) fn coverage(as_json: bool) -> Result<Exit, Refusal> {
     let (clauses, matrix) = (coverage::clauses(), coverage::matrix());
-    print(&match as_json {
+    show(&match as_json {
         true => format!("{:#}\n", json!({ "clauses": clauses, "rules": matrix })),
         false => clause_table(&clauses) + &table(&matrix),
-    })?;
-    Ok(Exit::Passed)
+    })
 }
 
 pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusal> {
-    let wrong = |what: String| format!("cannot read the report {}: {what}", file.display());
-    let report = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
-    let report: Value =
-        serde_json::from_slice(&report).map_err(|error| wrong(error.to_string()))?;
-    let records = report["records"].as_array().ok_or_else(|| wrong("no records".to_owned()))?;
+    let report = read_json("the report", file)?;
+    let wrong = |what| format!("cannot read the report {}: {what}", file.display());
+    let records = report["records"].as_array().ok_or_else(|| wrong("no records"))?;
     let outcome = |record: &Value| {
         Some((record["id"].as_str()?.to_owned(), Outcome::deserialize(&record["outcome"]).ok()?))
     };
     let outcomes: Option<BTreeMap<_, _>> = records.iter().map(outcome).collect();
-    let outcomes = outcomes.ok_or_else(|| wrong("a record without id or outcome".to_owned()))?;
+    let outcomes = outcomes.ok_or_else(|| wrong("a record without id or outcome"))?;
     let sentences = sentences(|id| outcomes.get(id).copied());
     if as_json {
-        print(&format!("{:#}\n", json!({ "sentences": sentences })))?;
-        return Ok(Exit::Passed);
+        return show(&format!("{:#}\n", json!({ "sentences": sentences })));
     }
     let mut text = String::new();
     for sentence in &sentences {
@@ -194,33 +175,23 @@ pub(super) fn coverage_of_run(file: &Path, as_json: bool) -> Result<Exit, Refusa
     }
     let count = |state| sentences.iter().filter(|one| one.state == state).count();
     let [held, broken, untested] = [State::Held, State::Broken, State::Untested].map(count);
-    let _ = writeln!(
-        text,
-        "\n{} sentences: {held} held, {broken} broken, {untested} not tested",
-        sentences.len()
-    );
-    print(&text)?;
-    Ok(Exit::Passed)
+    let all = sentences.len();
+    let counts = format!("{held} held, {broken} broken, {untested} not tested");
+    show(&format!("{text}\n{all} sentences: {counts}\n"))
 }
 
 fn clause_table(clauses: &[ClauseLine]) -> String {
-    let (mut text, mut before) = (String::new(), "");
-    for line in clauses {
-        if line.quote != before {
-            let _ = writeln!(text, "{}\n  > {}", line.quote, line.text);
-            before = line.quote;
+    let mut text = String::new();
+    for lines in clauses.chunk_by(|one, next| one.quote == next.quote) {
+        let _ = writeln!(text, "{}\n  > {}", lines[0].quote, lines[0].text);
+        for line in lines {
+            let _ = writeln!(text, "  {} ({})", line.says, line.rules.join(", "));
+            let _ = writeln!(text, "      scenarios: {}", cell(&line.scenarios, line.reason));
         }
-        let _ = writeln!(text, "  {} ({})", line.says, line.rules.join(", "));
-        let _ = writeln!(text, "      scenarios: {}", cell(&line.scenarios, line.reason));
     }
-    let reasons = clauses.iter().filter(|line| line.reason.is_some()).count();
-    let proved = clauses.len() - reasons;
-    let _ = writeln!(
-        text,
-        "{} clauses: {proved} with scenarios, {reasons} with a reason\n",
-        clauses.len()
-    );
-    text
+    let (all, reasons) = (clauses.len(), clauses.iter().filter(|it| it.reason.is_some()).count());
+    let proved = all - reasons;
+    text + &format!("{all} clauses: {proved} with scenarios, {reasons} with a reason\n\n")
 }
 
 fn table(matrix: &[Line]) -> String {
@@ -229,15 +200,10 @@ fn table(matrix: &[Line]) -> String {
         let _ = writeln!(text, "{} {}", line.rule, line.text);
         let _ = writeln!(text, "      scenarios: {}", cell(&line.scenarios, line.reason));
     }
-    let count = |holds: fn(&Line) -> bool| matrix.iter().filter(|line| holds(line)).count();
-    let _ = writeln!(
-        text,
-        "{} rules: {} with scenarios, {} with a reason for having none",
-        matrix.len(),
-        count(|line| !line.scenarios.is_empty()),
-        count(|line| line.reason.is_some()),
-    );
-    text
+    let proved = matrix.iter().filter(|line| !line.scenarios.is_empty()).count();
+    let (all, reasons) = (matrix.len(), matrix.iter().filter(|it| it.reason.is_some()).count());
+    let _ = write!(text, "{all} rules: {proved} with scenarios, ");
+    text + &format!("{reasons} with a reason for having none\n")
 }
 
 fn cell(ids: &[&str], reason: Option<&str>) -> String {

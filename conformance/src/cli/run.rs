@@ -2,13 +2,14 @@
 //! each mistake is one line and one exit code.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::ColorChoice;
 use futures::FutureExt as _;
 
-use super::{Exit, Refusal, RunArguments, last, print, signals, warn};
+use super::{Exit, Refusal, RunArguments, print, signals, warn};
 use crate::exchange::quoted;
 use crate::report::{Output, Outputs, Report, Totals, Verdict, text};
 use crate::{KnownFailures, Run, RunOptions, Selection, Suite, Target, preflight};
@@ -52,19 +53,16 @@ pub(super) async fn run(suite: &Suite, arguments: RunArguments) -> Result<Exit, 
         let Totals { scenarios, failed, blocked, errors, .. } = report.totals;
         let (all, bad) = (selection.scenarios.len(), failed + blocked + errors);
         let line = format!("{scenarios}/{all}, {bad} failed");
-        match std::io::stderr().is_terminal() {
-            true => show_progress(&line),
-            // A log: now and then a line.
-            false if begun.elapsed() >= SILENCE => {
-                begun = Instant::now();
-                warn(&line);
-            }
-            false => {}
+        show_progress(&line);
+        // A log: now and then a line.
+        if !std::io::stderr().is_terminal() && begun.elapsed() >= SILENCE {
+            begun = Instant::now();
+            warn(&line);
         }
         outputs.add(record, report);
     };
     let report = run.run(stop, on_record).await;
-    let since = last::keep(&report, arguments.last_failed);
+    let since = keep(&report, arguments.last_failed);
     show_progress("");
     let text = match arguments.verbose || arguments.trace {
         true => text::render(&report),
@@ -119,7 +117,7 @@ fn prepare(suite: &Suite, arguments: &RunArguments) -> Result<(Arc<Target>, Sele
     let options = RunOptions { read_only, keep, trace, rate, ..RunOptions::default() };
     let target = arguments.target.target(options)?;
     let selection = match arguments.last_failed {
-        true => last::failed(target.base_url(), selection)?,
+        true => last_failed(target.base_url(), selection)?,
         false => selection,
     };
     Ok((target, selection))
@@ -131,14 +129,56 @@ fn how_to_sweep(report: &Report) -> String {
 }
 
 fn exit(report: &Report, strict: bool) -> Exit {
+    let nothing = report.totals.passed + report.totals.known == 0;
     match report.verdict {
         _ if report.problem.is_some() => Exit::Stopped,
         Verdict::Failed => Exit::Failed,
-        Verdict::Partial | Verdict::Unfinished
-            if strict || report.totals.passed + report.totals.known == 0 =>
-        {
-            Exit::Partial
-        }
+        Verdict::Partial | Verdict::Unfinished if strict || nothing => Exit::Partial,
         Verdict::Passed | Verdict::Partial | Verdict::Unfinished => Exit::Passed,
     }
+}
+
+/// What failed in the last run against a target is kept in the cache of the user, a line for each
+/// scenario; `None` where there is no home.
+fn last_file(base_url: &str) -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let cache = folder("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| folder("HOME").map(|home| PathBuf::from(home).join(".cache")))?;
+    let name = format!("{:08x}.txt", crc32fast::hash(base_url.as_bytes()));
+    Some(cache.join("promptarium-conformance").join(name))
+}
+
+fn kept(base_url: &str) -> Vec<String> {
+    let text = last_file(base_url).and_then(|file| std::fs::read_to_string(file).ok());
+    text.unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+/// The scenarios of a selection that failed or were blocked. The error is one line.
+fn last_failed(base_url: &str, mut selection: Selection) -> Result<Selection, String> {
+    let kept = kept(base_url);
+    selection.scenarios.retain(|scenario| kept.iter().any(|id| id == scenario.id));
+    if selection.scenarios.is_empty() {
+        return Err(format!("--last-failed: nothing failed in the last run against {base_url}"));
+    }
+    Ok(selection)
+}
+
+/// Keeps what is bad now; with `tell` a text of what has changed. What was not selected stays as it
+/// was. Nothing depends on the file, so that it cannot be written is no error.
+fn keep(report: &Report, tell: bool) -> Option<String> {
+    let bad = report.records.iter().filter(|record| record.outcome.is_bad());
+    let mut now: Vec<String> = bad.map(|record| record.id.to_owned()).collect();
+    let (ran, others): (Vec<_>, Vec<_>) =
+        kept(&report.target).into_iter().partition(|id| report.outcome(id).is_some());
+    let (broken, mended): (Vec<_>, Vec<_>) = ran.into_iter().partition(|id| now.contains(id));
+    let (count, broken) = (mended.len(), broken.len());
+    let mut text = format!("since the last run: {count} mended, {broken} as before\n");
+    text.extend(mended.iter().map(|id| format!("  mended {id}\n")));
+    now.extend(others);
+    if let Some(file) = last_file(&report.target)
+        && file.parent().map(std::fs::create_dir_all).is_some_and(|made| made.is_ok())
+    {
+        let _ = std::fs::write(file, now.join("\n"));
+    }
+    tell.then_some(text)
 }

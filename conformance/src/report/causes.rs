@@ -1,12 +1,13 @@
 //! The causes of failures: records grouped by the call, the expected and the received value, so that
 //! one fault of a target is read once. Also the groups of records by chapter and by reason.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use serde::Serialize;
 
 use super::plain::{counted, one_line};
 use super::{Outcome, Record, Report, Totals};
+use crate::exchange::{Exchange, cut};
 
 /// How much of an expected or received value one line shows, in characters.
 const SHOWN: usize = 200;
@@ -27,9 +28,10 @@ impl Report {
     pub fn causes(&self) -> Vec<Cause<'_>> {
         let bad = self.records.iter().filter(|record| record.outcome.is_bad());
         let key = |record: &Record| {
-            let [expected, got] = [&record.expected, &record.got].map(without_ids);
-            let status = record.exchange.as_ref().map(|shown| shown.response.get(..3));
-            let status = status.flatten().unwrap_or_default().to_owned();
+            let (expected, got) = record.values();
+            let (expected, got) = (without_ids(expected), without_ids(got));
+            let status = record.exchange.as_ref().and_then(Exchange::status);
+            let status = status.unwrap_or_default().to_owned();
             // A credential is checked in one place for all endpoints.
             let credential = record.id.strip_prefix("access.").and_then(|id| id.split('.').next());
             // An entry of known failures that is out of date has a remedy of its own.
@@ -46,10 +48,15 @@ impl Report {
         causes.sort_by_key(|cause| {
             (cause.totals.failed == 0, std::cmp::Reverse(cause.records.len()))
         });
-        if let Some((call, id)) = &self.twice {
-            causes.insert(0, twice(call, *id));
-        }
-        causes
+        // What a server that counts its resources does, and what explains most other failures.
+        let twice = self.twice.map(|call| Cause {
+            call,
+            expected: "a new id for each new resource, also after others were deleted",
+            got: "an id that another one has or had",
+            totals: Totals::default(),
+            records: Vec::new(),
+        });
+        twice.into_iter().chain(causes).collect()
     }
 
     /// The scenarios by the first part of their ids.
@@ -67,17 +74,6 @@ impl Report {
         let (call, records) = calls.into_iter().rev().max_by_key(|(_, records)| records.len())?;
         let blocked = counted(records.len(), "scenario");
         Some(format!("next: make {} work, which blocks {blocked}", call?))
-    }
-}
-
-/// What a server that counts its resources does, and what explains most other failures.
-fn twice(call: &str, _id: i64) -> Cause<'_> {
-    Cause {
-        call,
-        expected: "a new id for each new resource, also after others were deleted",
-        got: "an id that another one has or had",
-        totals: Totals::default(),
-        records: Vec::new(),
     }
 }
 
@@ -111,12 +107,11 @@ fn grouped<'r, K: PartialEq>(
 }
 
 /// The text with `#` for every number but a status: ids differ from scenario to scenario.
-fn without_ids(text: &Option<String>) -> String {
+fn without_ids(text: &str) -> String {
     let mut shown = String::new();
-    let text = text.as_deref().unwrap_or_default();
     for character in text.chars() {
-        let digits = |one: char| one.is_ascii_digit();
-        let is_status = shown.trim_end_matches(digits).ends_with("status ");
+        let is_status =
+            shown.trim_end_matches(|one: char| one.is_ascii_digit()).ends_with("status ");
         match character {
             '0'..='9' if !is_status && shown.ends_with('#') => {}
             '0'..='9' if !is_status => shown.push('#'),
@@ -135,8 +130,7 @@ impl fmt::Display for Cause<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = self.totals.counts().into_iter().filter(|(count, ..)| *count > 0);
         let counts: Vec<_> = counts.map(|(count, _, word)| format!("{count} {word}")).collect();
-        let counts =
-            if counts.is_empty() { "ids given twice".to_owned() } else { counts.join(", ") };
+        let counts = if counts.is_empty() { "ids given twice" } else { &counts.join(", ") };
         write!(f, "{counts} at {}", self.call)
     }
 }
@@ -151,20 +145,14 @@ impl Cause<'_> {
     pub(super) fn others(&self, listed: usize) -> Option<String> {
         let others = self.records.get(1..).filter(|others| !others.is_empty())?;
         let ids: Vec<_> = others.iter().take(listed).map(|record| record.id).collect();
-        let mut text = ids.join(", ");
-        if others.len() > listed {
-            let _ = write!(text, " and {} more", others.len() - listed);
-        }
-        Some(text)
+        let left = others.len() - ids.len();
+        let more = if left > 0 { format!(" and {left} more") } else { String::new() };
+        Some(ids.join(", ") + &more)
     }
 }
 
 pub(super) fn shortened(text: &str) -> String {
-    let line = one_line(text);
-    match line.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    cut(&one_line(text), SHOWN, "…")
 }
 
 #[cfg(test)]
@@ -173,7 +161,7 @@ mod tests {
 
     #[test]
     fn ids_make_no_cause_of_their_own_and_statuses_do() {
-        let text = |text: &str| without_ids(&Some(text.to_owned()));
+        let text = without_ids;
         assert_eq!(text("an entry with id 4123 in /data"), "an entry with id # in /data");
         assert_eq!(text("the prompts [12, 7]"), "the prompts [#, #]");
         assert_eq!(text("status 404 for title 12"), "status 404 for title #");

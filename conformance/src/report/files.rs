@@ -13,7 +13,7 @@ use std::{fs, io};
 
 use serde::Serialize;
 
-use super::{Cause, Record, extracts, html, junit, known_failures, markdown, text};
+use super::{Cause, Record, extracts, html, junit, markdown, text};
 use crate::Report;
 
 /// The least time between two writes during a run.
@@ -71,7 +71,7 @@ impl Format {
             Self::Markdown => markdown::render(report),
             Self::Badge => extracts::badge(report),
             Self::Github => extracts::annotations(report),
-            Self::KnownFailures => known_failures(report),
+            Self::KnownFailures => extracts::known_failures(report),
         }
     }
 }
@@ -88,15 +88,14 @@ impl FromStr for Output {
     fn from_str(text: &str) -> Result<Self, String> {
         let (word, file) = text.split_once('=').ok_or("expected FORMAT=FILE")?;
         let formats = || Format::ALL.iter().chain(&Format::EXTRACTS);
-        let format = formats().find(|(name, _)| *name == word);
-        let (_, format) = format.ok_or_else(|| {
+        let (_, format) = formats().find(|(name, _)| *name == word).ok_or_else(|| {
             let words: Vec<_> = formats().map(|(name, _)| *name).collect();
             format!("unknown format \"{word}\"; there are {}", words.join(", "))
         })?;
-        if file.is_empty() {
-            return Err("expected FORMAT=FILE".into());
+        match file {
+            "" => Err("expected FORMAT=FILE".into()),
+            _ => Ok(Self { format: *format, file: file.into() }),
         }
-        Ok(Self { format: *format, file: file.into() })
     }
 }
 
@@ -111,7 +110,6 @@ impl Output {
         Ok(formats.map(|((_, format), name)| Self { format, file: folder.join(name) }).collect())
     }
 
-    /// The list of known failures of the run.
     pub fn known_failures(file: PathBuf) -> Self {
         Self { format: Format::KnownFailures, file }
     }
@@ -202,11 +200,10 @@ fn write(outputs: &[Output], report: &Report, last: bool) -> Result<(), String> 
         let error = output.write(report, last).err()?;
         Some(format!("{}: {error}", output.file.display()))
     };
-    let failed: Vec<_> = outputs.iter().filter_map(failed).collect();
-    if failed.is_empty() {
-        return Ok(());
+    match &outputs.iter().filter_map(failed).collect::<Vec<_>>()[..] {
+        [] => Ok(()),
+        failed => Err(format!("cannot write the report to {}", failed.join("; and to "))),
     }
-    Err(format!("cannot write the report to {}", failed.join("; and to ")))
 }
 
 /// Adds records to the report and writes it in between, until the channel is closed.

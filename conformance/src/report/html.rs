@@ -3,13 +3,13 @@
 //! the page itself forbids what escaping alone could not.
 
 mod details;
-mod specification;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use self::details::{cells, prose};
 use super::plain::{escape_control_chars, seconds};
-use super::text;
-use super::{Outcome, Report};
+use super::sentences::{Sentence, State};
+use super::{Outcome, Report, text};
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/filter.js");
@@ -38,7 +38,7 @@ pub fn render(report: &Report) -> String {
                     (details::causes(report))
                     (details::known(report))
                     (details::skipped(report))
-                    (specification::specification(report))
+                    (specification(report))
                     (details::all(report))
                 }
                 script { (PreEscaped(SCRIPT)) }
@@ -73,13 +73,8 @@ fn head(report: &Report) -> Markup {
     }
 }
 
-/// Links to the sections, each with its number of entries.
 fn contents(report: &Report) -> Markup {
-    let sentences = super::sentences::sentences(|id| {
-        report.records.iter().find(|record| record.id == id).map(|record| record.outcome)
-    });
-    let broken =
-        sentences.iter().filter(|one| one.state == super::sentences::State::Broken).count();
+    let broken = report.sentences().iter().filter(|one| one.state == State::Broken).count();
     let sections = [
         ("causes", "Causes of failures", report.causes().len()),
         ("known", "Known failures", report.with(&[Outcome::Known]).count()),
@@ -91,6 +86,51 @@ fn contents(report: &Report) -> Markup {
         nav {
             @for (id, name, count) in sections {
                 @if count > 0 { a href={ "#" (id) } { (name) " (" (count) ")" } " " }
+            }
+        }
+    }
+}
+
+/// The text of the specification, each sentence with what the run found of it.
+fn specification(report: &Report) -> Markup {
+    html! {
+        section.specification {
+            h2 { "The specification" }
+            p.quiet {
+                "Each sentence as this run found it: held (✓), broken (✗), or not tested (·), as no "
+                "scenario of it was selected or some did not run."
+            }
+            @for found in report.sentences() {
+                @for line in found.before.lines() { (between(line)) }
+                (sentence(&found))
+            }
+        }
+    }
+}
+
+/// A line that states nothing which a scenario could prove.
+fn between(line: &str) -> Markup {
+    let words = line.trim_matches(['#', ' ', '|', '-', ',', '.', ':']);
+    let text = cells(line.trim_start_matches([',', '.', ' ']));
+    html! {
+        @if line.starts_with("## ") { h3 { (words) } }
+        @else if line.starts_with('#') { h4 { (words) } }
+        @else if words.chars().any(char::is_alphabetic) { p.quiet { (prose(&text)) } }
+    }
+}
+
+fn sentence(found: &Sentence) -> Markup {
+    let text = cells(found.text);
+    html! {
+        details.sentence.(found.state.as_ref()) id={ "sentence-" (found.id) } {
+            summary {
+                span.mark title=(found.state.as_ref()) { (found.state.mark()) } " " (prose(&text))
+            }
+            ul {
+                @for (id, outcome) in &found.scenarios {
+                    li { a href={ "#" (id) } { code { (id) } } " " span.quiet { (outcome.as_ref()) } }
+                }
+                @if found.scenarios.is_empty() { li.quiet { "no scenario of this run" } }
             }
         }
     }

@@ -14,8 +14,7 @@ pub fn render(report: &Report) -> String {
     document.set_time(Duration::from_millis(report.duration_ms));
     document.add_test_suite(of_the_run(report));
     for (chapter, records) in report.chapters() {
-        let totals = Totals::of(records.iter().copied());
-        let mut suite = suite(report, chapter, totals.duration_ms);
+        let mut suite = suite(report, chapter, Totals::of(records.iter().copied()).duration_ms);
         suite.add_test_cases(records.into_iter().map(case));
         document.add_test_suite(suite);
     }
@@ -39,7 +38,7 @@ fn suite(report: &Report, name: &str, duration_ms: u64) -> TestSuite {
 /// early must not look like a passed one, so it has a case for that.
 fn of_the_run(report: &Report) -> TestSuite {
     let mut suite = suite(report, "run", 0);
-    let mut add = |name: &str, value: &str| {
+    let mut add = |name, value: &str| {
         suite.add_property(Property::new(name, safe(value)));
     };
     for cause in report.causes() {
@@ -77,8 +76,7 @@ fn case(record: &Record) -> TestCase {
 }
 
 fn status(record: &Record) -> TestCaseStatus {
-    let expected = record.expected.as_deref().unwrap_or_default();
-    let got = record.got.as_deref().unwrap_or_default();
+    let (expected, got) = record.values();
     let mut status = match record.outcome {
         Outcome::Passed => return TestCaseStatus::success(),
         Outcome::Skipped | Outcome::Known => TestCaseStatus::skipped(),

@@ -28,15 +28,11 @@ fn head(report: &Report) -> String {
         Verdict::Partial | Verdict::Unfinished => "⚠️",
     };
     let mut page = format!("## {mark} Conformance: {}\n\n", text::verdict(report));
-    let took = seconds(report.duration_ms);
+    let (took, counts) = (seconds(report.duration_ms), text::counts(&report.totals));
     let scenarios = counted(report.totals.scenarios, "scenario");
-    let counts = text::counts(&report.totals);
     let _ = writeln!(page, "{scenarios} in {took}: {counts}.\n");
-    let target = code(&report.target);
-    let _ = writeln!(page, "On {target}, seed {}.", report.seed);
-    for notice in text::notices(report) {
-        let _ = writeln!(page, "\n> {}", escaped(&notice));
-    }
+    let _ = writeln!(page, "On {}, seed {}.", code(&report.target), report.seed);
+    page.extend(text::notices(report).iter().map(|notice| format!("\n> {}\n", escaped(notice))));
     page
 }
 
@@ -59,15 +55,12 @@ fn table(report: &Report) -> String {
 /// Each cause with one example, as a whole or not at all, while `bytes_max` is not reached.
 fn causes(page: &mut String, report: &Report, bytes_max: usize) {
     let mut left_out = 0;
-    for (n, cause) in report.causes().iter().enumerate() {
-        if n == 0 {
-            page.push_str("\n### Causes of failures\n");
-        }
+    for (cause, n) in report.causes().iter().zip(1..) {
+        page.push_str(if n == 1 { "\n### Causes of failures\n" } else { "" });
         let example = cause.records.first().map(|record| failure(record)).unwrap_or_default();
-        let mut shown = format!("\n{}. {}\n{example}", n + 1, escaped(&cause.to_string()));
-        if let Some(others) = cause.others(LISTED) {
-            let _ = writeln!(shown, "\nAlso: {}", escaped(&others));
-        }
+        let mut shown = format!("\n{n}. {}\n{example}", escaped(&cause.to_string()));
+        let others = cause.others(LISTED);
+        shown.extend(others.map(|others| format!("\nAlso: {}\n", escaped(&others))));
         if left_out == 0 && page.len() + shown.len() < bytes_max {
             page.push_str(&shown);
         } else {
@@ -96,16 +89,13 @@ fn tail(report: &Report) -> String {
             continue;
         }
         let _ = writeln!(page, "\n<details><summary>{name}</summary>\n");
-        for line in lines.iter().take(LISTED) {
-            let _ = writeln!(page, "- {}", escaped(line));
-        }
+        page.extend(lines.iter().take(LISTED).map(|line| format!("- {}\n", escaped(line))));
         if lines.len() > LISTED {
             let _ = writeln!(page, "- and {} more", lines.len() - LISTED);
         }
         page.push_str("\n</details>\n");
     }
-    let _ = write!(page, "\nThe same run again:\n\n{}", block("sh", &report.command()));
-    page
+    page + &format!("\nThe same run again:\n\n{}", block("sh", &report.command()))
 }
 
 /// A block whose fence is longer than any row of backticks in it.
@@ -115,7 +105,6 @@ fn block(language: &str, text: &str) -> String {
     format!("{fence}{language}\n{}\n{fence}\n", text.trim_end())
 }
 
-/// Code within a line.
 fn code(text: &str) -> String {
     let text = one_line(text).replace('|', "\\|");
     let fence = "`".repeat(longest_row(&text) + 1);
@@ -135,13 +124,8 @@ fn escaped(text: &str) -> String {
             '&' => shown.push_str("&amp;"),
             '<' => shown.push_str("&lt;"),
             '>' => shown.push_str("&gt;"),
-            '@' | '#' => {
-                let _ = write!(shown, "&#{};", u32::from(character));
-            }
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' => {
-                shown.push('\\');
-                shown.push(character);
-            }
+            '@' | '#' => shown += &format!("&#{};", u32::from(character)),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '!' => shown.extend(['\\', character]),
             _ => shown.push(character),
         }
     }

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use strum::AsRefStr;
 
-use crate::Scenario;
 use crate::exchange::Exchange;
 use crate::known::{KnownFailure, KnownFailures};
-use crate::rules::Rule;
+use crate::rules::{self, Rule};
 use crate::trace::Step;
+use crate::{Scenario, Verdict};
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Record {
@@ -26,7 +26,6 @@ pub struct Record {
     pub steps: Vec<Step>,
     /// The command that runs it alone, if there is something to look into.
     pub command: Option<String>,
-    /// Its entry in the list of known failures.
     pub known: Option<KnownFailure>,
     /// What the scenario made and could not delete. It changes no outcome, for
     /// a target that cannot delete has scenarios of its own that say so.
@@ -37,9 +36,8 @@ pub struct Record {
 
 impl Record {
     pub(crate) fn new(scenario: &Scenario, outcome: Outcome) -> Self {
-        let unknown =
-            |id| Rule { id, text: "(no such rule in docs/reference/api.md)", sentences: &[] };
-        let rule = |id: &&'static str| crate::rules::find(id).unwrap_or_else(|| unknown(id));
+        let text = "(no such rule in docs/reference/api.md)";
+        let rule = |id: &&'static str| rules::find(id).unwrap_or(Rule { id, text, sentences: &[] });
         Self {
             id: scenario.id,
             source: scenario.source,
@@ -66,7 +64,7 @@ impl Record {
 
     /// The record, as the list of known failures makes it count.
     pub(crate) fn judged(self, known: &KnownFailures) -> Self {
-        let Some(entry) = known.entry(self.id) else { return self };
+        let Some(entry) = known.entries.get(self.id) else { return self };
         let known = Some(entry.clone());
         match self.outcome {
             outcome if outcome.is_bad() && !entry.expired => {
@@ -86,6 +84,12 @@ impl Record {
 
     pub(crate) fn skipped(scenario: &Scenario, reason: impl Into<String>) -> Self {
         Self { reason: Some(reason.into()), ..Self::new(scenario, Outcome::Skipped) }
+    }
+
+    /// What was expected and received; empty where there is nothing to say.
+    pub(super) fn values(&self) -> (&str, &str) {
+        let [expected, got] = [&self.expected, &self.got].map(Option::as_deref);
+        (expected.unwrap_or_default(), got.unwrap_or_default())
     }
 
     /// Why it was skipped, or what the list of known failures says.
@@ -130,6 +134,17 @@ pub enum Outcome {
     Error,
     /// It failed or had no result, as the list says, and does not count against the target.
     Known,
+}
+
+impl From<Verdict> for Outcome {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Failed => Self::Failed,
+            Verdict::Error => Self::Error,
+            Verdict::Blocked => Self::Blocked,
+            Verdict::Skipped => Self::Skipped,
+        }
+    }
 }
 
 impl Outcome {

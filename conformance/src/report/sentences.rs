@@ -1,6 +1,6 @@
 //! What a run found of each sentence of the specification.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use strum::AsRefStr;
@@ -25,14 +25,12 @@ pub enum State {
 #[derive(Clone, Debug, Serialize)]
 pub struct Sentence {
     pub id: &'static str,
-    /// The heading above it.
     pub section: &'static str,
     pub text: &'static str,
     /// The text between the sentence before and this one.
     #[serde(skip)]
     pub before: &'static str,
     pub state: State,
-    /// The outcomes of its selected scenarios.
     pub scenarios: BTreeMap<&'static str, Outcome>,
 }
 
@@ -48,11 +46,8 @@ impl State {
 }
 
 impl Report {
-    /// What was found of each sentence of the specification.
     pub fn sentences(&self) -> Vec<Sentence> {
-        let outcomes = self.records.iter().map(|record| (record.id, record.outcome));
-        let outcomes: HashMap<_, _> = outcomes.collect();
-        sentences(|id| outcomes.get(id).copied())
+        sentences(|id| self.outcome(id))
     }
 }
 
@@ -83,20 +78,12 @@ pub fn sentences(outcome: impl Fn(&str) -> Option<Outcome>) -> Vec<Sentence> {
 
 /// The sections with selected scenarios of which none has a result.
 pub fn untested_sections(sentences: &[Sentence]) -> Vec<&'static str> {
-    let mut sections: Vec<(&str, bool)> = Vec::new();
-    for Sentence { section, scenarios, .. } in
-        sentences.iter().filter(|it| !it.scenarios.is_empty())
-    {
-        let is_result = |it: &Outcome| !matches!(it, Outcome::Skipped | Outcome::Blocked);
-        let tested = scenarios.values().any(is_result);
-        match sections.iter_mut().find(|(name, _)| name == section) {
-            Some((_, is_tested)) => *is_tested |= tested,
-            None => sections.push((section, tested)),
-        }
-    }
+    let is_result = |it: &Outcome| !matches!(it, Outcome::Skipped | Outcome::Blocked);
+    let selected = sentences.iter().filter(|one| !one.scenarios.is_empty());
+    let (tested, others): (Vec<_>, Vec<_>) =
+        selected.partition(|one| one.scenarios.values().any(is_result));
+    let mut sections: Vec<_> = others.iter().map(|one| one.section).collect();
+    sections.dedup();
+    sections.retain(|name| !name.is_empty() && tested.iter().all(|one| one.section != *name));
     sections
-        .into_iter()
-        .filter(|(section, tested)| !tested && !section.is_empty())
-        .map(|(section, _)| section)
-        .collect()
 }

@@ -12,14 +12,11 @@ use crate::trace;
 const CAUSES_SHOWN: usize = 5;
 const OTHERS_SHOWN: usize = 3;
 
-/// The whole report as text, the causes of failures with their scenarios first.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
-    for (n, cause) in report.causes().iter().enumerate() {
-        let _ = writeln!(text, "[{}] {}\n", n + 1, cause.in_one_line());
-        for shown in &cause.records {
-            let _ = writeln!(text, "{}", record(shown));
-        }
+    for (cause, n) in report.causes().iter().zip(1..) {
+        let _ = writeln!(text, "[{n}] {}\n", cause.in_one_line());
+        cause.records.iter().for_each(|shown| text += &format!("{}\n", record(shown)));
     }
     for shown in report.with(&[Outcome::Known, Outcome::Skipped]) {
         text.push_str(&record(shown));
@@ -27,9 +24,7 @@ pub fn render(report: &Report) -> String {
     for shown in report.with(&[Outcome::Passed]) {
         if !shown.steps.is_empty() {
             let _ = writeln!(text, "passed {}: {}", shown.id, shown.title);
-            for line in trace::lines(&shown.steps, 0) {
-                let _ = writeln!(text, "{line}");
-            }
+            text += &trace::text(&shown.steps, 0);
         }
         if let Some(left) = &shown.left_behind {
             let _ = writeln!(text, "left behind by {}: {left}", shown.id);
@@ -43,21 +38,17 @@ pub fn render(report: &Report) -> String {
 pub fn brief(report: &Report) -> String {
     let mut text = String::new();
     let causes = report.causes();
-    for (n, cause) in causes.iter().take(CAUSES_SHOWN).enumerate() {
-        let _ = writeln!(text, "[{}] {cause}", n + 1);
+    for (cause, n) in causes.iter().zip(1..).take(CAUSES_SHOWN) {
+        let _ = writeln!(text, "[{n}] {cause}");
         push_example(&mut text, cause);
         text.push('\n');
     }
     let (failed, others): (Vec<_>, Vec<_>) =
-        causes.iter().enumerate().skip(CAUSES_SHOWN).partition(|(_, one)| one.totals.failed > 0);
-    for (n, cause) in &failed {
-        let _ = writeln!(text, "[{}] {}", n + 1, cause.in_one_line());
-    }
-    if !failed.is_empty() {
-        text.push('\n');
-    }
+        causes.iter().zip(1..).skip(CAUSES_SHOWN).partition(|(one, _)| one.totals.failed > 0);
+    text.extend(failed.iter().map(|(cause, n)| format!("[{n}] {}\n", cause.in_one_line())));
+    text.extend(failed.first().map(|_| "\n"));
     if !others.is_empty() {
-        let scenarios = others.iter().map(|(_, cause)| cause.records.len()).sum();
+        let scenarios = others.iter().map(|(cause, _)| cause.records.len()).sum();
         let (more, of) = (counted(others.len(), "more cause"), counted(scenarios, "scenario"));
         let _ = writeln!(text, "and {more} with {of}; --verbose shows all\n");
     }
@@ -69,12 +60,12 @@ pub fn brief(report: &Report) -> String {
     escape_control_chars(&text)
 }
 
-/// The first record of a cause without headers, and the ids of some others.
 fn push_example(text: &mut String, cause: &Cause<'_>) {
     let [expected, got] = [cause.expected, cause.got].map(shortened);
     let _ = writeln!(text, "  expected {expected}\n       got {got}");
     let Some(record) = cause.records.first() else { return };
-    let _ = writeln!(text, "  {} {}: {}", loud(record.outcome), record.id, record.title);
+    let outcome = record.outcome.as_ref().to_uppercase();
+    let _ = writeln!(text, "  {outcome} {}: {}", record.id, record.title);
     let sentence = record.rules.iter().flat_map(|rule| rule.sentences).next();
     if let Some(sentence) = sentence.filter(|_| record.outcome != Outcome::Blocked) {
         let _ = writeln!(text, "    > {}", shortened(sentence));
@@ -83,19 +74,12 @@ fn push_example(text: &mut String, cause: &Cause<'_>) {
         for (sign, shown) in [('>', &exchange.request), ('<', &exchange.response)] {
             let (head, body) = shown.split_once("\n\n").unwrap_or((shown, ""));
             let lines = [head.lines().next().unwrap_or_default(), body].into_iter();
-            for line in lines.filter(|line| !line.is_empty()) {
-                let _ = writeln!(text, "  {sign} {}", shortened(line));
-            }
+            let lines = lines.filter(|line| !line.is_empty());
+            text.extend(lines.map(|line| format!("  {sign} {}\n", shortened(line))));
         }
     }
     push_commands(text, record);
-    if let Some(others) = cause.others(OTHERS_SHOWN) {
-        let _ = writeln!(text, "  also: {others}");
-    }
-}
-
-fn loud(outcome: Outcome) -> String {
-    outcome.as_ref().to_uppercase()
+    text.extend(cause.others(OTHERS_SHOWN).map(|others| format!("  also: {others}\n")));
 }
 
 /// The text with colours: what is bad in red, what was not tested in yellow, what passed in green.
@@ -119,22 +103,19 @@ pub fn coloured(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// One record, in as many lines as its outcome asks for.
 pub fn record(record: &Record) -> String {
     if matches!(record.outcome, Outcome::Skipped | Outcome::Known) {
         let (word, id) = (record.outcome.as_ref(), record.id);
         return escape_control_chars(&format!("{word} {id}: {}\n", record.why()));
     }
-    let mut text = format!("{} {}\n", loud(record.outcome), record.id);
+    let mut text = format!("{} {}\n", record.outcome.as_ref().to_uppercase(), record.id);
     push_facts(&mut text, record);
     if let Some(exchange) = &record.exchange {
         if exchange.last {
             text.push_str("  its last exchange:\n");
         }
         for (sign, shown) in [('>', &exchange.request), ('<', &exchange.response)] {
-            for line in shown.lines() {
-                let _ = writeln!(text, "  {sign} {line}");
-            }
+            text.extend(shown.lines().map(|line| format!("  {sign} {line}\n")));
         }
     }
     push_commands(&mut text, record);
@@ -148,9 +129,7 @@ fn push_facts(text: &mut String, record: &Record) {
     let _ = writeln!(text, "  {}", record.title);
     for rule in &record.rules {
         let _ = writeln!(text, "  {} {}", rule.id, rule.text);
-        for sentence in rule.sentences {
-            let _ = writeln!(text, "    > {sentence}");
-        }
+        text.extend(rule.sentences.iter().map(|sentence| format!("    > {sentence}\n")));
     }
     for (name, value) in record.facts() {
         let name = match name {
@@ -162,18 +141,13 @@ fn push_facts(text: &mut String, record: &Record) {
     if !record.steps.is_empty() {
         text.push_str("  its steps:\n");
     }
-    for line in trace::last_lines(&record.steps) {
-        let _ = writeln!(text, "  {line}");
-    }
+    text.extend(trace::last_lines(&record.steps).iter().map(|line| format!("  {line}\n")));
 }
 
 fn push_commands(text: &mut String, record: &Record) {
-    if let Some(line) = record.exchange.as_ref().and_then(curl) {
-        let _ = writeln!(text, "  again: {line}");
-    }
-    if let Some(command) = &record.command {
-        let _ = writeln!(text, "  alone: {command}");
-    }
+    let again = record.exchange.as_ref().and_then(curl);
+    text.extend(again.map(|line| format!("  again: {line}\n")));
+    text.extend(record.command.iter().map(|line| format!("  alone: {line}\n")));
 }
 
 fn summary(text: &mut String, report: &Report, not_tested: Vec<String>) {
@@ -181,9 +155,7 @@ fn summary(text: &mut String, report: &Report, not_tested: Vec<String>) {
     let (took, seed, totals) = (seconds(report.duration_ms), report.seed, &report.totals);
     let scenarios = counted(totals.scenarios, "scenario");
     let _ = writeln!(text, "{scenarios} in {took} (seed {seed}): {}", counts(totals));
-    for notice in not_tested.into_iter().chain(notes(report)) {
-        let _ = writeln!(text, "{notice}");
-    }
+    text.extend(not_tested.into_iter().chain(notes(report)).map(|notice| notice + "\n"));
     let _ = writeln!(text, "verdict: {}", verdict(report));
 }
 
@@ -203,9 +175,8 @@ fn notes(report: &Report) -> Vec<String> {
         let left = "scenarios could not delete all they made; look for";
         notices.push(format!("{count} {left} \"{run_id}\" in names"));
     }
-    if !report.filters.is_empty() {
-        notices.push(format!("only a part was run: {}", report.filters.join(", ")));
-    }
+    let filters = report.filters.join(", ");
+    notices.extend(report.filters.first().map(|_| format!("only a part was run: {filters}")));
     notices.extend(report.notes.iter().chain(&report.problem).cloned());
     notices
 }

@@ -3,17 +3,15 @@
 use std::sync::LazyLock;
 
 use super::endpoints::{Ids, ROWS, Row, Scope};
-use crate::failure::set_up;
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::credentials::{
-    Form, form, main_key, mistyped, truncated_by, unauthorized,
-};
+use super::shared::prelude::*;
 
 pub static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
-    let of_endpoint = |row: &'static Row| {
-        CREDENTIALS.iter().filter_map(move |credential| scenario(row, credential))
+    let scenario = |row: &'static Row, credential: &'static Credential| match row.scope {
+        _ if credential.id != NO_SCOPE => Some(made(row, credential, credential.rule)),
+        Scope::Stated(rule) => Some(made(row, credential, rule)),
+        Scope::Chosen | Scope::NotNeeded => None,
     };
-    ROWS.iter().flat_map(of_endpoint).collect()
+    ROWS.iter().flat_map(|row| CREDENTIALS.iter().filter_map(move |it| scenario(row, it))).collect()
 });
 
 struct Credential {
@@ -48,16 +46,6 @@ static CREDENTIALS: [Credential; 6] = [
         rule: "AU-07", needs: &[Need::ReadOnlyKey], replacement: Replacement::As(Case::read_only) },
 ];
 
-fn scenario(row: &'static Row, credential: &'static Credential) -> Option<Scenario> {
-    let Credential { id, rule, .. } = *credential;
-    let rule = match row.scope {
-        _ if id != NO_SCOPE => rule,
-        Scope::Stated(rule) => rule,
-        Scope::Chosen | Scope::NotNeeded => return None,
-    };
-    Some(made(row, credential, rule))
-}
-
 /// That a call needs the scope where the specification leaves it open (S-51), for own suites.
 pub fn chosen_scope() -> impl Iterator<Item = Scenario> {
     let chosen = ROWS.iter().filter(|row| row.scope == Scope::Chosen);
@@ -78,9 +66,8 @@ async fn refused(case: Case, row: &Row, credential: &Credential) -> Result {
     let wire = case.wire();
     let ids = Ids::make(&case).await?;
     if row.method == Method::GET && row.template.contains("{vaultId}") {
-        let visibility = json!({ "visibility": "public" });
-        set_up(async { case.vault_at(ids.vault).update(visibility).await?.success().map(drop) })
-            .await?;
+        let (vault, public) = (case.vault_at(ids.vault), json!({ "visibility": "public" }));
+        set_up(async { vault.update(public).await?.success().map(drop) }).await?;
     }
     let before = ids.state(&wire).await?;
     let mut endpoint = row.call(&case, &ids);

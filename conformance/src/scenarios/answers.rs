@@ -7,8 +7,7 @@ use std::sync::LazyLock;
 
 use self::shapes::{OBJECTS, Object, Shape};
 use super::endpoints::{CONTENTS, Ids, ROWS, Row};
-use super::prelude::*;
-use crate::scenarios::shared::job::{Job, send};
+use super::shared::prelude::*;
 
 pub static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let of_object =
@@ -40,11 +39,8 @@ fn of_endpoint(row: &'static Row) -> Scenario {
 
 async fn succeeds(case: Case, row: &Row) -> Result {
     let reply = success(&case, row).await?;
-    let body = reply.status(row.status)?.json()?;
-    let both = body.get("data").is_some() && body.get("error").is_some();
-    reply.ensure(both, "a JSON object with the keys data and error", body)?;
+    let data = &reply.status(row.status)?.is_envelope()?["data"];
     reply.equals("/error", Value::Null)?;
-    let data = &body["data"];
     let (fits, what) = match row.lists() {
         true => (data.is_array(), "an array in data"),
         false => (data.is_object(), "an object in data"),
@@ -79,12 +75,7 @@ fn of_field(object: &'static Object, field: &'static Shape) -> Scenario {
     let mut rules = vec![field.rule];
     rules.extend(field.convention());
     Scenario::generated(id, title, rules, move |case| async move {
-        for (reply, place) in (object.shown)(case).await? {
-            let value = reply.at(&place)?.get(field.name);
-            let got = value.map_or_else(|| "nothing".to_owned(), Value::to_string);
-            let fits = value.is_some_and(|value| field.kind.fits(value));
-            reply.ensure(fits, format!("{} to be {}", field.name, field.kind), got)?;
-        }
-        Ok(())
+        let shown = (object.shown)(case).await?;
+        shown.iter().try_for_each(|(reply, place)| field.is_in(reply.at(place)?, reply))
     })
 }

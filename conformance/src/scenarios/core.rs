@@ -14,7 +14,6 @@ pub mod prompt_object;
 pub mod prompt_update;
 pub mod races;
 pub mod upload_put;
-pub mod uploads;
 pub mod vault_fork;
 pub mod vault_object;
 pub mod vault_update;
@@ -35,7 +34,6 @@ pub const ALL: &[&[Scenario]] = &[
     generations::ALL,
     generation_output::ALL,
     generation_vault::ALL,
-    uploads::ALL,
     upload_put::ALL,
     auth::ALL,
     races::ALL,

@@ -19,7 +19,6 @@ pub const MOVE: &str = "/vaults/{vaultId}/prompts/{vaultPromptId}/move";
 pub struct Row {
     pub name: &'static str,
     pub method: Method,
-    /// Its path below the base URL.
     pub template: &'static str,
     pub status: u16,
     pub rule: &'static str,
@@ -45,7 +44,10 @@ impl Row {
         self.body.is_some()
     }
 
-    /// The call on what these ids name.
+    fn is_beyond(&self) -> bool {
+        !self.template.starts_with("/prompts") && !self.template.starts_with("/vaults")
+    }
+
     pub fn call(&self, case: &Case, ids: &Ids) -> Endpoint {
         let removes = self.template == MEMBERSHIP;
         let membership = if removes { ids.removable_membership } else { ids.membership };
@@ -161,16 +163,12 @@ impl Ids {
 
     /// All that the ids name, as its owner reads it.
     pub async fn state(&self, wire: &Wire) -> Result<Value> {
-        let Self { prompt, vault, second_vault: target, .. } = self;
+        let target = Self { vault: self.second_vault, ..*self };
+        let paths =
+            [VAULT, CONTENTS].map(|template| [self, &target].map(|it| it.in_path(template)));
         let mut state = Vec::new();
-        for path in [
-            format!("/prompts/{prompt}"),
-            format!("/vaults/{vault}"),
-            format!("/vaults/{vault}/prompts"),
-            format!("/vaults/{target}"),
-            format!("/vaults/{target}/prompts"),
-        ] {
-            state.push(check::stable_fields(wire.get(&path).await?.data(200)?));
+        for path in paths.as_flattened().iter().chain([&self.in_path(PROMPT)]) {
+            state.push(check::stable_fields(wire.get(path).await?.data(200)?));
         }
         Ok(state.into())
     }
@@ -185,11 +183,7 @@ pub fn absent(id: i64) -> i64 {
 
 impl Endpoint {
     pub fn call(&self, wire: &Wire) -> Call {
-        let call = wire.call(self.method.clone(), &self.path);
-        match &self.body {
-            Some(body) => call.json(body),
-            None => call,
-        }
+        self.body.iter().fold(wire.call(self.method.clone(), &self.path), Call::json)
     }
 
     pub async fn send(&self, wire: &Wire) -> Result<ApiResponse> {
@@ -222,22 +216,15 @@ impl fmt::Display for Endpoint {
     }
 }
 
-fn called(case: &Case, ids: &Ids, is_beyond: bool) -> Vec<Endpoint> {
-    let roots = ["/prompts", "/vaults"];
-    let beyond = |row: &Row| !roots.iter().any(|root| row.template.starts_with(root));
-    let rows = ROWS.iter().filter(|row| beyond(row) == is_beyond);
-    rows.map(|row| row.call(case, ids)).collect()
-}
-
 /// Every endpoint of prompts and vaults, in an order in which each one can succeed once.
 pub fn all(case: &Case, ids: &Ids) -> Vec<Endpoint> {
-    called(case, ids, false)
+    ROWS.iter().filter(|row| !row.is_beyond()).map(|row| row.call(case, ids)).collect()
 }
 
 /// The other endpoints, for facts that hold on every path. They are not in [`all`], as some targets
 /// have no provider or no storage.
 pub fn beyond(case: &Case) -> Vec<Endpoint> {
-    called(case, &Ids::default(), true)
+    ROWS.iter().filter(|row| row.is_beyond()).map(|row| row.call(case, &Ids::default())).collect()
 }
 
 pub fn create_key(case: &Case) -> Endpoint {
@@ -247,13 +234,11 @@ pub fn create_key(case: &Case) -> Endpoint {
 
 /// The successes of all endpoints. Refusals are left out: other scenarios report them.
 pub async fn successes(case: &Case) -> Result<Vec<(Endpoint, ApiResponse)>> {
-    let ids = Ids::make(case).await?;
-    let mut replies = Vec::new();
+    let (ids, mut replies) = (Ids::make(case).await?, Vec::new());
     for endpoint in all(case, &ids) {
         let reply = endpoint.send(&case.wire()).await?;
-        replies.push((endpoint, reply));
+        replies.extend(reply.is_success().then_some((endpoint, reply)));
     }
-    replies.retain(|(_, reply)| reply.is_success());
     check::ensure(!replies.is_empty(), "a success on any endpoint", "none")?;
     Ok(replies)
 }
@@ -268,28 +253,22 @@ pub async fn refusals(case: &Case) -> Result<Vec<ApiResponse>> {
     for endpoint in all(case, &ids).into_iter().chain(beyond(case)).chain([create_key(case)]) {
         calls.extend(others.iter().filter(|it| it.key().is_ok()).map(|it| endpoint.call(it)));
         let call = |path| wire.call(endpoint.method.clone(), path);
-        let faulty = endpoint.faulty_bodies();
-        calls.extend(faulty.iter().map(|body| call(&endpoint.path).json(body)));
+        calls.extend(endpoint.faulty_bodies().iter().map(|body| call(&endpoint.path).json(body)));
         let odd = endpoint.template.replace(['{', '}'], "");
         calls.extend(endpoint.names_an_id().then(|| call(&odd)));
     }
     let gone = [ids.membership, ids.second_vault, ids.addable_prompt].map(absent);
     let [membership, second_vault, addable_prompt] = gone;
-    let no_member = Ids { membership, removable_membership: membership, ..ids };
-    let tried = [
-        (ids.absent(), Endpoint::names_an_id as fn(&Endpoint) -> bool),
-        (no_member, |one| one.template.starts_with(MEMBERSHIP)),
-        (Ids { second_vault, addable_prompt, ..ids }, |one| {
-            one.names_an_id() && one.body.is_some()
-        }),
-    ];
-    for (ids, is_tried) in tried {
-        calls.extend(all(case, &ids).iter().filter(|one| is_tried(one)).map(|one| one.call(&wire)));
-    }
+    let mut tried = all(case, &ids.absent());
+    let no_member = all(case, &Ids { membership, removable_membership: membership, ..ids });
+    tried.extend(no_member.into_iter().filter(|one| one.template.starts_with(MEMBERSHIP)));
+    let in_body = all(case, &Ids { second_vault, addable_prompt, ..ids });
+    tried.extend(in_body.into_iter().filter(|one| one.body.is_some()));
+    tried.retain(Endpoint::names_an_id);
+    calls.extend(tried.iter().map(|endpoint| endpoint.call(&wire)));
     calls.push(wire.call(Method::GET, "/generations/none/status"));
     calls.push(wire.call(Method::POST, "/vaults").body("text/plain", "{}"));
-    let sent = stream::iter(calls).map(Call::send).buffered(8);
-    let mut replies: Vec<_> = sent.try_collect().await?;
+    let mut replies: Vec<_> = stream::iter(calls).map(Call::send).buffered(8).try_collect().await?;
     replies.retain(|reply| reply.status_code() >= 400);
     check::ensure(!replies.is_empty(), "a refusal on any endpoint", "none")?;
     Ok(replies)

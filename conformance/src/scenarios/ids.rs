@@ -1,16 +1,108 @@
 //! Every place in every endpoint where an id can stand: an id that nobody has, and one of a deleted
 //! resource or of another account, is refused there and changes nothing.
 
-mod places;
-
+use std::fmt::Display;
 use std::sync::LazyLock;
 
 use futures::future::BoxFuture;
+use strum::AsRefStr;
 
-pub use self::places::{Kind, PLACES, Place, Where};
-use super::endpoints::{Ids, absent};
-use super::prelude::*;
-use super::shared::credentials::owners_and_strangers;
+use super::endpoints::{Ids, ROWS, Row, absent};
+use super::fields::dashed;
+use super::fields::table::{self, FIELDS};
+use super::shared::prelude::*;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Prompt,
+    Vault,
+    Membership,
+}
+
+/// The part of a request that an id is in.
+#[derive(Clone, Copy, PartialEq, Eq, AsRefStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum Where {
+    Path,
+    Body,
+    Query,
+}
+
+/// One id of one endpoint.
+pub struct Place {
+    /// The name in ids of scenarios.
+    pub name: String,
+    pub endpoint: &'static Row,
+    pub place: Where,
+    /// The parameter or field.
+    pub field: &'static str,
+    pub kind: Kind,
+    /// The rule of the endpoint, where one states more than the rules of all paths.
+    pub rule: Option<&'static str>,
+}
+
+/// Stands in a path for the id that is tried.
+const MARK: i64 = i64::MIN + 7;
+
+/// The parameters of paths.
+const PARAMETERS: [(&str, Kind); 3] =
+    [("promptId", Kind::Prompt), ("vaultId", Kind::Vault), ("vaultPromptId", Kind::Membership)];
+
+#[rustfmt::skip]
+const RULES: &[(&str, &str)] = &[
+    ("list-prompts-vault-id", "PR-15"),
+    ("create-prompt-vault-id", "PR-27"),
+    ("update-prompt-vault-id", "PR-38"),
+    ("save-prompt-vault-id", "PR-44"),
+    ("fork-vault", "VA-30"),
+    ("add-prompts-prompt-ids", "VC-14"),
+    ("pin-membership", "VC-25"),
+    ("unpin-membership", "VC-26"),
+    ("move-prompt", "VC-23"),
+    ("move-prompt-membership", "VC-20"),
+    ("move-prompt-target", "VC-24"),
+    ("remove-prompt-membership", "VC-15"),
+    ("generate-vault-id", "GE-21"),
+];
+
+pub static PLACES: LazyLock<Vec<Place>> =
+    LazyLock::new(|| ROWS.iter().flat_map(of_endpoint).collect());
+
+fn of_endpoint(endpoint: &'static Row) -> impl Iterator<Item = Place> {
+    let is_in_path = |(name, _): &(&str, _)| endpoint.template.contains(&format!("{{{name}}}"));
+    let in_path = PARAMETERS.into_iter().filter(is_in_path);
+    let in_path = in_path.map(|(field, kind)| (Where::Path, field, kind));
+    let fields = FIELDS.iter().filter(|field| field.request.as_ref() == endpoint.name);
+    let others = fields.filter_map(|field| {
+        let kind = match field.kind {
+            table::Kind::Ids(..) => Kind::Prompt,
+            table::Kind::Id | table::Kind::PositiveId => Kind::Vault,
+            _ => return None,
+        };
+        let place = if field.request.has_body() { Where::Body } else { Where::Query };
+        Some((place, field.name, kind))
+    });
+    in_path.chain(others).map(move |(place, field, kind)| {
+        let name = match (place, field) {
+            (Where::Path, "vaultPromptId") => format!("{}-membership", endpoint.name),
+            (Where::Path, _) => endpoint.name.to_owned(),
+            (_, "targetVaultId") => format!("{}-target", endpoint.name),
+            _ => format!("{}-{}", endpoint.name, dashed(field)),
+        };
+        let rule = RULES.iter().find(|(of, _)| *of == name).map(|(_, rule)| *rule);
+        Place { name, endpoint, place, field, kind, rule }
+    })
+}
+
+impl Kind {
+    pub fn of(self, ids: &Ids) -> i64 {
+        match self {
+            Self::Prompt => ids.prompt,
+            Self::Vault => ids.vault,
+            Self::Membership => ids.membership,
+        }
+    }
+}
 
 pub static ALL: LazyLock<Vec<Scenario>> =
     LazyLock::new(|| PLACES.iter().flat_map(of_place).collect());
@@ -65,9 +157,8 @@ async fn huge(case: Case, place: &Place) -> Result {
     let before = own.state(&case.wire()).await?;
     // The last digit keeps them from the ids that a server may give out.
     let right = i128::from(place.kind.of(&own));
-    for id in
-        [0, -1, -right, right + (1 << 32), (1 << 31) + 7, (1 << 53) + 1, (1 << 63) - 1, 1 << 63]
-    {
+    let near = [0, -1, -right, right + (1 << 32)];
+    for id in near.into_iter().chain([(1 << 31) + 7, (1 << 53) + 1, (1 << 63) - 1, 1 << 63]) {
         let reply = place.call(&case, &own, id).await?;
         let words = format!("{} for the id {id}", place.words());
         match place.place {
@@ -100,10 +191,9 @@ async fn refused(case: &Case, place: &Place, own: &Ids, beside: &Ids, id: i64) -
 /// The other ids of a call with a foreign id. A foreign vault comes with its own membership, so that
 /// only the account is wrong; bodies name what the caller has.
 pub fn beside(place: &Place, owned: &Ids, own: &Ids) -> Ids {
+    let (addable_prompt, second_vault) = (own.addable_prompt, own.second_vault);
     match (place.place, place.kind) {
-        (Where::Path, Kind::Vault) => {
-            Ids { addable_prompt: own.addable_prompt, second_vault: own.second_vault, ..*owned }
-        }
+        (Where::Path, Kind::Vault) => Ids { addable_prompt, second_vault, ..*owned },
         _ => *own,
     }
 }
@@ -118,20 +208,15 @@ async fn foreign(case: Case, place: &Place) -> Result {
             Kind::Vault => &["private", "unlisted", "public"],
             _ => &["private", "public"],
         };
+        let vault = owner.vault_at(owned.vault);
         if place.kind == Kind::Prompt {
-            owner
-                .prompt_at(owned.prompt)
-                .save_into(&owner.vault_at(owned.vault))
-                .await?
-                .status(200)?;
+            owner.prompt_at(owned.prompt).save_into(&vault).await?.status(200)?;
         }
         for visibility in visibilities {
-            let change = json!({ "visibility": visibility });
-            owner.vault_at(owned.vault).update(change).await?.status(200)?;
+            vault.update(json!({ "visibility": visibility })).await?.status(200)?;
             let before = owned.state(&owner.wire()).await?;
             let id = place.kind.of(&owned);
-            let beside = beside(place, &owned, &own);
-            let answer = refused(&stranger, place, &own, &beside, id).await;
+            let answer = refused(&stranger, place, &own, &beside(place, &owned, &own), id).await;
             check::with_context(visibility, answer)?;
             check::equal("what the owner has", &owned.state(&owner.wire()).await?, &before)?;
         }
@@ -150,5 +235,40 @@ impl Place {
             _ => reply.status_in(400..=499),
         };
         check::with_context(self.words(), checked).map(drop)
+    }
+
+    /// Whether it is the id of a prompt or vault in the path.
+    pub fn is_resource(&self) -> bool {
+        self.place == Where::Path && self.kind != Kind::Membership
+    }
+
+    /// The call with the caller's own ids in all other places.
+    pub async fn call(&self, case: &Case, own: &Ids, id: impl Display) -> Result<ApiResponse> {
+        // It may be larger than any id.
+        let number: Value = serde_json::from_str(&id.to_string()).unwrap_or_default();
+        let ids = match (self.place, self.kind) {
+            (Where::Path, Kind::Prompt) => Ids { prompt: MARK, ..*own },
+            (Where::Path, Kind::Vault) => Ids { vault: MARK, ..*own },
+            (Where::Path, Kind::Membership) => {
+                Ids { membership: MARK, removable_membership: MARK, ..*own }
+            }
+            (Where::Body | Where::Query, _) => *own,
+        };
+        let mut call = self.endpoint.call(case, &ids);
+        call.path = call.path.replace(&MARK.to_string(), &id.to_string());
+        match (self.place, &mut call.body) {
+            (Where::Query, _) => call.path += &format!("?{}={id}", self.field),
+            (Where::Body, Some(body)) if self.field == "promptIds" => {
+                body[self.field] = json!([number]);
+            }
+            (Where::Body, Some(body)) => body[self.field] = number,
+            _ => {}
+        }
+        call.send(&case.wire()).await
+    }
+
+    pub fn words(&self) -> String {
+        let Row { method, template, .. } = self.endpoint;
+        format!("{method} {template}, {} in the {}", self.field, self.place.as_ref())
     }
 }

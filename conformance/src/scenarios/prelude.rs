@@ -7,10 +7,12 @@ pub use futures::future::{join, join_all, try_join, try_join_all, try_join3};
 pub use http::Method;
 pub use serde_json::{Value, json};
 
+pub use crate::case::state;
 pub use crate::check::json_text;
 pub use crate::failure::Result;
+pub(crate) use crate::failure::set_up;
 pub use crate::fixture::{
-    Entry, Member, Prompt, Vault, Way, by_date, ids, merged, race, same_fields, vault_ids,
+    Entry, Member, Prompt, Vault, Walk, Way, by_date, ids, merged, race, same_fields, vault_ids,
 };
 pub use crate::scenario;
 pub use crate::wire::{ApiResponse, Call, Wire};

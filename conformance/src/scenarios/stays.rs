@@ -15,9 +15,8 @@ pub static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
         let title = format!("{request}: nothing else changes");
         let may_be_refused = id.ends_with("read-only") || id.ends_with("once-again");
         let run = move |case| changes_only(case, request, changed, may_be_refused);
-        let made = Scenario::generated(format!("stays.{id}"), title, vec![*rule], run);
         let needs: &[_] = if id.starts_with("fork") { &[Need::OtherAccount] } else { &[] };
-        Scenario { needs, ..made }
+        Scenario { needs, ..Scenario::generated(format!("stays.{id}"), title, vec![*rule], run) }
     });
     let refusals = REFUSALS.iter().map(|(id, call, good, bad, rule)| {
         let title = format!("{call}: where one field is refused, none takes effect");

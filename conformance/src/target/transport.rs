@@ -27,15 +27,6 @@ pub enum Http {
 }
 
 impl Http {
-    /// The protocols a TLS handshake offers, the preferred one first.
-    fn offered(self) -> Vec<Vec<u8>> {
-        match self {
-            Self::Auto => vec![b"h2".into(), b"http/1.1".into()],
-            Self::One => vec![b"http/1.1".into()],
-            Self::Two => vec![b"h2".into()],
-        }
-    }
-
     /// Keeps an HTTP client to this version.
     pub(super) fn set(self, client: reqwest::ClientBuilder) -> reqwest::ClientBuilder {
         match self {
@@ -157,6 +148,11 @@ pub(super) fn tls(http: Http, trusted: &Authorities) -> Result<ClientConfig, rus
         None => builder.with_root_certificates(RootCertStore::empty()),
     };
     let mut config = builder.with_no_client_auth();
-    config.alpn_protocols = http.offered();
+    let (two, one) = (b"h2".to_vec(), b"http/1.1".to_vec());
+    config.alpn_protocols = match http {
+        Http::Auto => vec![two, one],
+        Http::One => vec![one],
+        Http::Two => vec![two],
+    };
     Ok(config)
 }

@@ -2,9 +2,10 @@
 //! scenario can forget to.
 
 use std::fmt::Display;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::exchange::{RawExchange, Request, Response};
+use crate::lock;
 
 /// How many steps of one scenario are kept. Of more, those after the first few are left out.
 const STEPS: usize = 400;
@@ -37,7 +38,7 @@ pub(crate) struct Taken {
 impl Steps {
     /// Adds an exchange, whose response may still be missing.
     pub(crate) fn record(&self, exchange: RawExchange) {
-        let mut steps = self.lock();
+        let mut steps = lock(&self.0);
         let same = |step: &&mut Taken| Arc::ptr_eq(&step.exchange.request, &exchange.request);
         if let Some(pending) = steps.iter_mut().rev().find(same) {
             pending.exchange = exchange;
@@ -48,10 +49,11 @@ impl Steps {
         }
         steps.push(Taken { exchange, checks: Vec::new(), failed: Vec::new() });
         let earlier = steps.len().checked_sub(WHOLE + 1).and_then(|at| steps.get_mut(at));
-        if let Some(Taken { exchange: RawExchange { response: Some(response), .. }, .. }) = earlier
-            && response.body.len() > ANSWER
-        {
-            let body = bytes::Bytes::copy_from_slice(&response.body[..ANSWER]);
+        let Some(response) = earlier.and_then(|step| step.exchange.response.as_mut()) else {
+            return;
+        };
+        if let Some(start) = response.body.get(..ANSWER) {
+            let body = bytes::Bytes::copy_from_slice(start);
             let (status, headers) = (response.status, response.headers.clone());
             *response = Arc::new(Response { status, headers, body });
         }
@@ -59,7 +61,7 @@ impl Steps {
 
     /// Adds what was checked of an answer, or of none in particular.
     fn check(&self, request: Option<&Arc<Request>>, text: String, holds: bool) {
-        let mut steps = self.lock();
+        let mut steps = lock(&self.0);
         let is_of = |step: &Taken| {
             request.is_some_and(|request| Arc::ptr_eq(&step.exchange.request, request))
         };
@@ -72,11 +74,7 @@ impl Steps {
     }
 
     pub(crate) fn all(&self) -> Vec<Taken> {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Taken>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).clone()
     }
 }
 

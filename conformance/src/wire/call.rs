@@ -7,16 +7,18 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use futures::{Stream, StreamExt};
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body::Frame;
 use http_body_util::StreamBody;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
 use reqwest::{Body, RequestBuilder};
 use serde_json::Value;
 
-use super::{ApiResponse, Wire, busy};
-use crate::Failure;
+use super::{ApiResponse, Wire};
 use crate::exchange::{RawExchange, Request, Response};
+use crate::failure::{Failure, Result};
 use crate::target::must_work;
 use crate::trace::{self, OWN_KEY};
 
@@ -25,6 +27,14 @@ const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// How often a `GET` is sent again after the answer of a gateway, and when.
 const GATEWAY_RETRIES: u32 = 3;
 const GATEWAY_PAUSE: Duration = Duration::from_millis(200);
+/// How long one call waits in all. After that a 429 is the answer.
+const RETRY_FOR: Duration = Duration::from_secs(120);
+/// The first wait where the target names none; it doubles with each.
+const FIRST: Duration = Duration::from_millis(100);
+/// How long one call that races others is sent again after 409 and 503.
+const CONTENTION: Duration = Duration::from_secs(8);
+/// The longest wait where the target names none.
+const LONGEST: Duration = Duration::from_secs(3);
 
 /// A call to be sent.
 #[must_use = "a call does nothing until it is sent"]
@@ -84,7 +94,7 @@ impl Call {
     /// Sends it and reads the whole answer, again if the target says that it is busy (S-62). Fails
     /// if there is no whole answer. A request is carried through even if the scenario is cancelled
     /// meanwhile, as only the answer tells what there is to clean up.
-    pub async fn send(self) -> Result<ApiResponse, Failure> {
+    pub async fn send(self) -> Result<ApiResponse> {
         let in_flight = Arc::clone(&self.wire.ledger.in_flight).try_read_owned();
         let set_up = trace::is_set_up();
         let sent = tokio::spawn(async move {
@@ -97,7 +107,7 @@ impl Call {
         })
     }
 
-    async fn perform(mut self, set_up: bool) -> Result<ApiResponse, Failure> {
+    async fn perform(mut self, set_up: bool) -> Result<ApiResponse> {
         if let Some(reason) = self.unsendable {
             return Err(Failure::error("a request that can be sent", reason));
         }
@@ -108,19 +118,17 @@ impl Call {
         let by = match (&self.path, self.wire.key()?) {
             _ if self.headers.contains_key(AUTHORIZATION) => OWN_KEY,
             (None, _) => "",
-            (Some(_), None) => self.wire.auth.word(),
+            (Some(_), None) => self.wire.auth.into(),
             (Some(_), Some(key)) => {
                 let value = HeaderValue::try_from(format!("Bearer {key}"));
                 let unfit = |_| Failure::error("a key that fits a header", "a key that does not");
                 self.headers.insert(AUTHORIZATION, value.map_err(unfit)?);
-                self.wire.auth.word()
+                self.wire.auth.into()
             }
         };
         let Self { wire, method, url, path, headers, body, shown_body, .. } = self;
-        let mut call = wire.target.http.request(method.clone(), &url).headers(headers.clone());
-        if let Some(body) = body {
-            call = call.body(body);
-        }
+        let call = wire.target.http.request(method.clone(), &url).headers(headers.clone());
+        let call = body.into_iter().fold(call, RequestBuilder::body);
         let url = match url.split_once('?') {
             // The query of an address that the service gave may be its signature.
             Some((start, _)) if path.is_none() => format!("{start}?[redacted]"),
@@ -144,8 +152,7 @@ impl Call {
             }
             Err(got) => {
                 let expected = format!("an answer to {} {}", request.method, request.url);
-                let exchange = RawExchange { request, response: None };
-                Err(Failure::error(expected, got).on(exchange))
+                Err(Failure::error(expected, got).on(RawExchange { request, response: None }))
             }
         }
     }
@@ -158,7 +165,7 @@ async fn answer(
     method: &Method,
     mut request: RequestBuilder,
 ) -> Result<Response, String> {
-    let mut retries = busy::Retries::new(wire.contention);
+    let mut retries = Retries::new(wire.contention);
     let mut reads = if *method == Method::GET { GATEWAY_RETRIES } else { 0 };
     loop {
         let again = request.try_clone();
@@ -208,4 +215,73 @@ fn in_words(error: reqwest::Error) -> String {
         next = cause.source();
     }
     text
+}
+
+/// The remaining retries of one call. 429 says that nothing was done, and the target is asked again
+/// after as long as it says (S-62). 409 and 503 are retried only where calls race for one thing, and
+/// for a short time. A body in pieces cannot be sent again.
+struct Retries {
+    left: Duration,
+    contention_left: Duration,
+    pause: Duration,
+}
+
+impl Retries {
+    fn new(contention: bool) -> Self {
+        let contention_left = if contention { CONTENTION } else { Duration::ZERO };
+        Self { left: RETRY_FOR, contention_left, pause: FIRST }
+    }
+
+    /// How long to wait before the call is sent again; `None` if this answer is final.
+    fn wait(&mut self, status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+        let left = match status {
+            StatusCode::TOO_MANY_REQUESTS => &mut self.left,
+            StatusCode::CONFLICT | StatusCode::SERVICE_UNAVAILABLE => &mut self.contention_left,
+            _ => return None,
+        };
+        // Jitter keeps calls that met once from meeting again.
+        let jitter = || self.pause.mul_f64(rand::random_range(0.5..1.5));
+        let wait = asked_for(headers, Timestamp::now()).unwrap_or_else(jitter);
+        if wait > *left {
+            return None;
+        }
+        // `Retry-After: 0` must not be retried for ever.
+        *left = left.saturating_sub(wait.max(FIRST));
+        self.pause = (self.pause * 2).min(LONGEST);
+        Some(wait)
+    }
+}
+
+/// What `Retry-After` asks for: seconds, or a date; one that is over is no wait.
+fn asked_for(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = DateTimeParser::new().parse_timestamp(text).ok()?;
+    Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, HeaderMap, RETRY_AFTER, asked_for};
+
+    #[test]
+    fn retry_after_is_a_number_of_seconds_or_a_date() {
+        let now = "2025-03-01T09:30:00Z".parse().unwrap();
+        for (text, seconds) in [
+            ("0", Some(0)),
+            (" 7 ", Some(7)),
+            ("Sat, 01 Mar 2025 09:30:12 GMT", Some(12)),
+            ("Sat, 01 Mar 2025 09:29:12 GMT", Some(0)),
+            ("", None),
+            ("soon", None),
+            ("-1", None),
+            ("1.5", None),
+        ] {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, text.parse().unwrap())]);
+            assert_eq!(asked_for(&headers, now), seconds.map(Duration::from_secs), "{text:?}");
+        }
+        assert_eq!(asked_for(&HeaderMap::new(), now), None);
+    }
 }

@@ -130,11 +130,8 @@ fn failure(record: &Record) -> Markup {
             (steps(record))
             @if let Some(exchange) = &record.exchange {
                 div.exchange {
-                    @let names = if exchange.last {
-                        ["The last request", "The last reply"]
-                    } else {
-                        ["Request", "Response"]
-                    };
+                    @let last = ["The last request", "The last reply"];
+                    @let names = if exchange.last { last } else { ["Request", "Response"] };
                     @for (name, shown) in names.into_iter().zip([&exchange.request, &exchange.response]) {
                         div {
                             span.quiet { (name) }

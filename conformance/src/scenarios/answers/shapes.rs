@@ -1,19 +1,13 @@
 //! The objects of the specification, field by field, and the answers that show them.
 
-use std::fmt;
-
 use futures::future::BoxFuture;
+use strum::Display;
 
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::job::send;
-use crate::scenarios::shared::prompt::{Shown, all_inputs, in_every_answer};
-use crate::scenarios::shared::slot::ask;
+use crate::scenarios::shared::prelude::*;
 
 pub struct Object {
     pub name: &'static str,
     pub words: &'static str,
-    /// The calls that answer with it, as `METHOD /path` with `*` for an id.
-    pub routes: &'static [&'static str],
     pub fields: &'static [Shape],
     pub shown: fn(Case) -> BoxFuture<'static, Result<Shown>>,
 }
@@ -24,18 +18,28 @@ pub struct Shape {
     pub rule: &'static str,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// In words that complete a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display)]
 pub enum Type {
-    /// An id, or a count.
+    #[strum(to_string = "an integer")]
     Integer,
+    #[strum(to_string = "a string")]
     Text,
+    #[strum(to_string = "a string or null")]
     TextOrNull,
+    #[strum(to_string = "a boolean")]
     Boolean,
+    #[strum(to_string = "true")]
     True,
+    #[strum(to_string = "{0}")]
     Exactly(i64),
+    #[strum(to_string = "an ISO 8601 timestamp")]
     Timestamp,
+    #[strum(to_string = "an array of integers")]
     Integers,
+    #[strum(to_string = "an array of images with url, width, height and createdAt")]
     Images,
+    #[strum(to_string = "one of {0}")]
     OneOf(&'static str),
 }
 
@@ -58,14 +62,19 @@ impl Type {
                 let sizes = ["width", "height"].iter().all(|size| integer(&one[*size]));
                 one["url"].is_string() && sizes && timestamp(&one["createdAt"])
             }),
-            Self::OneOf(words) => {
-                value.as_str().is_some_and(|text| words.split(' ').any(|w| w == text))
-            }
+            Self::OneOf(words) => words.split(", ").any(|word| *value == word),
         }
     }
 }
 
 impl Shape {
+    pub fn is_in(&self, object: &Value, reply: &ApiResponse) -> Result {
+        let value = object.get(self.name);
+        let got = value.map_or_else(|| "nothing".to_owned(), Value::to_string);
+        let fits = value.is_some_and(|value| self.kind.fits(value));
+        reply.ensure(fits, format!("{} to be {}", self.name, self.kind), got).map(drop)
+    }
+
     /// The rule of all ids or of all timestamps, if it is one.
     pub fn convention(&self) -> Option<&'static str> {
         match self.kind {
@@ -73,23 +82,6 @@ impl Shape {
             Type::Integers => Some("EN-08"),
             Type::Integer if self.name == "id" || self.name.ends_with("Id") => Some("EN-08"),
             _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Type {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Integer => f.write_str("an integer"),
-            Self::Text => f.write_str("a string"),
-            Self::TextOrNull => f.write_str("a string or null"),
-            Self::Boolean => f.write_str("a boolean"),
-            Self::True => f.write_str("true"),
-            Self::Exactly(number) => number.fmt(f),
-            Self::Timestamp => f.write_str("an ISO 8601 timestamp"),
-            Self::Integers => f.write_str("an array of integers"),
-            Self::Images => f.write_str("an array of images with url, width, height and createdAt"),
-            Self::OneOf(words) => write!(f, "one of {}", words.replace(' ', ", ")),
         }
     }
 }
@@ -104,7 +96,7 @@ pub const PROMPT: &[Shape] = shapes! {
     "id" Type::Integer, "PR-01";
     "title" Type::Text, "PR-02";
     "prompt" Type::Text, "PR-02";
-    "promptType" Type::OneOf("image text video"), "PR-03";
+    "promptType" Type::OneOf("image, text, video"), "PR-03";
     "platform" Type::TextOrNull, "PR-04";
     "status" Type::Text, "PR-05";
     "images" Type::Images, "PR-06";
@@ -124,7 +116,7 @@ pub const VAULT: &[Shape] = shapes! {
     "name" Type::Text, "VA-02";
     "description" Type::TextOrNull, "VA-03";
     "slug" Type::Text, "VA-04";
-    "visibility" Type::OneOf("private unlisted public"), "VA-05";
+    "visibility" Type::OneOf("private, unlisted, public"), "VA-05";
     "accessType" Type::TextOrNull, "VA-06";
     "isLocked" Type::Boolean, "VA-07";
     "coverImageUrl" Type::TextOrNull, "VA-08";
@@ -138,35 +130,24 @@ pub static OBJECTS: &[Object] = &[
     Object {
         name: "prompt",
         words: "answer with a prompt",
-        routes: &[
-            "POST /prompts",
-            "GET /prompts",
-            "GET /prompts/*",
-            "PATCH /prompts/*",
-            "POST /prompts/*/save",
-            "GET /vaults/*/prompts",
-        ],
         fields: PROMPT,
         shown: |case| Box::pin(prompts(case)),
     },
     Object {
         name: "member",
         words: "entry of a vault's listing",
-        routes: &["GET /vaults/*/prompts"],
         fields: MEMBER,
         shown: |case| Box::pin(members(case)),
     },
     Object {
         name: "vault",
         words: "answer with a vault",
-        routes: &["POST /vaults", "GET /vaults", "GET /vaults/*", "PATCH /vaults/*"],
         fields: VAULT,
         shown: |case| Box::pin(vaults(case)),
     },
     Object {
         name: "move",
         words: "answer to a move",
-        routes: &["POST /vaults/*/prompts/*/move"],
         fields: shapes! {
             "promptId" Type::Integer, "VC-17";
             "sourceVaultId" Type::Integer, "VC-17";
@@ -178,7 +159,6 @@ pub static OBJECTS: &[Object] = &[
     Object {
         name: "generation",
         words: "answer to a generation",
-        routes: &["POST /generations"],
         fields: shapes! {
             "success" Type::True, "GE-03";
             "clientJobId" Type::Text, "GE-02";
@@ -190,13 +170,12 @@ pub static OBJECTS: &[Object] = &[
     Object {
         name: "slot",
         words: "upload slot",
-        routes: &["POST /uploads/images"],
         fields: shapes! {
             "uploadUrl" Type::Text, "UP-04";
             "token" Type::Text, "UP-05";
             "url" Type::Text, "UP-06";
             "path" Type::Text, "UP-07";
-            "contentType" Type::OneOf("image/png image/jpeg image/webp image/gif"), "UP-08";
+            "contentType" Type::OneOf("image/png, image/jpeg, image/webp, image/gif"), "UP-08";
             "size" Type::Integer, "UP-08";
             "expiresIn" Type::Exactly(7200), "UP-09";
         },
@@ -250,19 +229,15 @@ async fn moved(case: Case) -> Result<Shown> {
 
 async fn generation(case: Case) -> Result<Shown> {
     let vault = case.vault().await?.id;
-    let named = json!({ "vaultId": vault, "clientJobId": case.name("job").replace(' ', "-") });
     let mut shown = Vec::new();
-    for fields in [json!({ "vaultId": vault }), named] {
-        let reply = send(&case, fields).await?;
+    for fields in [json!({}), json!({ "clientJobId": own_id(&case) })] {
+        let reply = send(&case, merged(fields, json!({ "vaultId": vault }))).await?;
         shown.push((reply.success()?.clone(), "/data".to_owned()));
     }
     Ok(shown)
 }
 
 async fn slots(case: Case) -> Result<Shown> {
-    let mut shown = Vec::new();
-    for kind in ["image/png", "image/jpeg", "image/webp", "image/gif"] {
-        shown.push((ask(&case, kind, 12_345).await?, "/data".to_owned()));
-    }
-    Ok(shown)
+    let slots = TYPES.map(async |kind| Ok((ask(&case, kind, 12_345).await?, "/data".to_owned())));
+    try_join_all(slots).await
 }

@@ -1,10 +1,8 @@
 //! The end of a job whose model works, its outputs, and their images on a prompt. A server may show its
 //! outputs in another form; then scenarios about images are skipped.
 
-use crate::case::state;
 use crate::scenarios::answers::shapes::{MEMBER, PROMPT};
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::job::{Job, Outputs, body_for_a_vault, fetch, within_a_jobs_time};
+use crate::scenarios::shared::prelude::*;
 
 #[rustfmt::skip]
 pub const ALL: &[Scenario] = &[
@@ -44,7 +42,6 @@ there_at_once,
         "A generation with a negativePrompt is completed" },
 ];
 
-/// A job that has saved two outputs, and these.
 pub async fn two(case: &Case) -> Result<(Job, Outputs)> {
     let job = Job::finish(case, json!({ "batchCount": 2 })).await?;
     let saved = job.outputs().await?.any()?;
@@ -67,29 +64,23 @@ pub async fn delete_prompts(case: &Case, saved: &Outputs) -> Result {
 
 async fn members(case: Case) -> Result {
     let saved = two(&case).await?.1;
-    for prompt in &saved.prompts {
-        for field in PROMPT.iter().chain(MEMBER) {
-            let (kind, value) = (field.kind, &prompt[field.name]);
-            let what = format!("{} to be {kind}", field.name);
-            saved.listing.ensure(kind.fits(value), what, value)?;
-        }
-    }
-    Ok(())
+    let of = |prompt| {
+        PROMPT.iter().chain(MEMBER).try_for_each(|field| field.is_in(prompt, &saved.listing))
+    };
+    saved.prompts.iter().try_for_each(of)
 }
 
 async fn everywhere(case: Case) -> Result {
     let (job, saved) = two(&case).await?;
     let pages = job.own_vault()?.list().walk().await?.pages;
-    let in_vault = pages.iter().flat_map(|page| page.ids.clone());
-    case.list().find(&case, in_vault).await?;
+    case.list().find(&case, pages.iter().flat_map(|page| page.ids.clone())).await?;
     for (prompt, path) in saved.prompts.iter().zip(saved.paths()) {
         let expected = as_prompt(prompt);
         let alone = case.wire().get(&path).await?;
         check::equal("the prompt alone", &as_prompt(alone.data(200)?), &expected)?;
         let id = prompt["id"].as_i64().unwrap_or_default();
-        let page = pages.iter().find(|page| page.ids.contains(&id));
-        let page =
-            page.ok_or_else(|| saved.listing.failure("the prompt in the list", "it is not"))?;
+        let missing = || saved.listing.failure("the prompt in the list", "it is not");
+        let page = pages.iter().find(|page| page.ids.contains(&id)).ok_or_else(missing)?;
         check::equal("the prompt in the list", &as_prompt(&page.reply.entry(id)?), &expected)?;
         let kind = prompt["promptType"].as_str().unwrap_or_default();
         job.own_vault()?.list().with("type", kind).walk().await?.expect_once([id])?;
@@ -141,7 +132,7 @@ async fn unlinked(case: Case) -> Result {
 async fn there_at_once(case: Case) -> Result {
     let long = case.name("long") + &"漢".repeat(300);
     for fields in [json!({}), json!({ "prompt": long })] {
-        let job = completed_input(&case, fields).await?;
+        let job = Job::finish_input(&case, fields).await?;
         let saved = job.outputs().await?.any()?;
         for prompt in &saved.prompts {
             for (field, most) in [("title", 120), ("prompt", 15_000)] {
@@ -155,13 +146,9 @@ async fn there_at_once(case: Case) -> Result {
     Ok(())
 }
 
-async fn is_saved(job: &Job) -> Result<Option<()>> {
-    Ok((job.outputs().await?.count() > 0).then_some(()))
-}
-
 async fn by_itself(case: Case) -> Result {
     let job = &Job::queue(&case, json!({})).await?;
-    within_a_jobs_time(&case, "an output to be in the vault", || is_saved(job)).await
+    within_a_jobs_time(&case, "an output to be in the vault", || job.is_saved()).await
 }
 
 /// It finds targets whose jobs never end by their status, so it does not ask the preflight.
@@ -169,7 +156,7 @@ async fn said_completed(case: Case) -> Result {
     const SAVED: Duration = Duration::from_secs(20);
     const SAID: Duration = Duration::from_secs(10);
     let job = &Job::queue(&case, json!({})).await?;
-    if let Err(failure) = case.until("an output in the vault", SAVED, || is_saved(job)).await {
+    if let Err(failure) = case.until("an output in the vault", SAVED, || job.is_saved()).await {
         let reason = "no output was saved in time, so there is no end to see";
         return Err(if failure.exchange.is_some() { failure } else { Failure::skipped(reason) });
     }
@@ -206,17 +193,10 @@ async fn ratio_default(case: Case) -> Result {
     check::equal("the proportions of the images in percent", &got, &expected)
 }
 
-async fn completed_input(case: &Case, fields: Value) -> Result<Job> {
-    case.waits_for_jobs()?;
-    let job = Job::queue_input(case, fields).await?;
-    job.wait_completed().await?;
-    Ok(job)
-}
-
 async fn batch(case: Case) -> Result {
     let case = &case;
     let counts = (1..=4).map(|count| async move {
-        let job = completed_input(case, json!({ "batchCount": count })).await?;
+        let job = Job::finish_input(case, json!({ "batchCount": count })).await?;
         job.outputs().await?.counts(count).map(drop)
     });
     try_join_all(counts).await.map(drop)

@@ -1,8 +1,6 @@
 //! The vault that the output of a job goes to, and the output there as a prompt like any other.
 
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::job::{Job, Outputs, body, body_for_a_vault, taken_by_model};
-use crate::scenarios::shared::slot::uploaded_urls;
+use crate::scenarios::shared::prelude::*;
 
 #[rustfmt::skip]
 pub const ALL: &[Scenario] = &[
@@ -79,12 +77,12 @@ async fn named(case: Case) -> Result {
 async fn images_stay(case: Case) -> Result {
     let job = Job::finish(&case, json!({ "batchCount": 2 })).await?;
     let outputs = job.outputs().await?.any()?;
-    let of = |prompt: &&Value| prompt["images"].as_array().is_some_and(|images| !images.is_empty());
-    let Some(found) = outputs.prompts.iter().find(of) else {
-        return Err(Failure::skipped("this server shows its outputs otherwise (S-39)"));
-    };
+    let images = |prompt: &Value| prompt["images"].as_array().map_or(0, Vec::len);
+    let found = outputs.prompts.iter().find(|prompt| images(prompt) > 0);
+    let found =
+        found.ok_or_else(|| Failure::skipped("this server shows its outputs otherwise (S-39)"))?;
     case.prompt_with(json!({})).await?.1.equals("/data/images", json!([]))?;
-    let images = found["images"].as_array().map_or(0, Vec::len);
+    let images = images(found);
     let prompt = case.prompt_at(found["id"].as_i64().unwrap_or_default());
     let other = case.vault().await?;
     for fields in [json!({ "title": "New" }), json!({ "platform": "new" }), json!({})] {
@@ -119,9 +117,9 @@ async fn general(case: Case) -> Result {
     }
     let mut both: Option<HashSet<i64>> = None;
     for _ in 0..2 {
-        let before = in_system_vaults(&wire).await?;
+        let before = in_system_vaults(&case).await?;
         Job::submit(&case, body(&case, json!({}))).await?.wait_completed().await?;
-        let after = in_system_vaults(&wire).await?;
+        let after = in_system_vaults(&case).await?;
         let new = after.difference(&before).map(|(vault, _)| *vault);
         both = Some(new.filter(|id| both.as_ref().is_none_or(|ids| ids.contains(id))).collect());
     }
@@ -133,13 +131,10 @@ async fn general(case: Case) -> Result {
 }
 
 /// The prompts in all system vaults, each with its vault.
-async fn in_system_vaults(wire: &Wire) -> Result<HashSet<(i64, i64)>> {
+async fn in_system_vaults(case: &Case) -> Result<HashSet<(i64, i64)>> {
     let mut found = HashSet::new();
-    let vaults = wire.get("/vaults").await?.status(200)?.array("/data")?;
-    let system = vaults.iter().filter(|vault| vault["isSystem"] == true);
-    for id in system.filter_map(|vault| vault["id"].as_i64()) {
-        let prompts = wire.get(&format!("/vaults/{id}/prompts")).await?;
-        let prompts = prompts.status(200)?.integers("/data", "id")?;
+    for id in case.system_vaults().await? {
+        let prompts = case.vault_at(id).prompts().await?;
         found.extend(prompts.into_iter().map(|prompt| (id, prompt)));
     }
     Ok(found)

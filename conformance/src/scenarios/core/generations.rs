@@ -5,13 +5,8 @@
 
 use url::Url;
 
-use crate::case::state;
-use crate::scenarios::core::upload_put::uploaded;
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::job::{
-    Job, Outputs, body_for_a_vault, own_id, send, status, taken_by_model,
-};
-use crate::scenarios::shared::slot::uploaded_urls;
+use super::upload_put::uploaded;
+use crate::scenarios::shared::prelude::*;
 
 #[rustfmt::skip]
 pub const ALL: &[Scenario] = &[
@@ -69,8 +64,7 @@ async fn no_media(case: Case) -> Result {
     job.wait_completed().await?;
     let answer = String::from_utf8_lossy(job.answer.body());
     for url in job.outputs().await?.urls() {
-        let there = answer.contains(url);
-        job.answer.ensure(!there, "an answer without the output's address", url)?;
+        job.answer.ensure(!answer.contains(url), "an answer without the output's address", url)?;
     }
     Ok(())
 }
@@ -78,7 +72,7 @@ async fn no_media(case: Case) -> Result {
 async fn given_id(case: Case) -> Result {
     let id = format!("{}_Ab-9_", own_id(&case));
     // Digits stay a text, and capitals make another id.
-    let number = unique_number();
+    let number = format!("1{:015}", rand::random::<u64>() % 1_000_000_000_000_000);
     let mut requests = Vec::new();
     for id in [own_id(&case), id.to_uppercase(), id, number] {
         let body = body_for_a_vault(&case, json!({ "clientJobId": id })).await?;
@@ -96,14 +90,8 @@ async fn given_id(case: Case) -> Result {
     // A server may refuse a long one (S-36), but not change it.
     let long = format!("{}-{}", own_id(&case), "x".repeat(100));
     let reply = send(&case, json!({ "clientJobId": long })).await?;
-    if reply.status_code() != 202 {
-        return reply.is_client_error("a long clientJobId").map(drop);
-    }
-    reply.equals("/data/clientJobId", long).map(drop)
-}
-
-fn unique_number() -> String {
-    format!("1{:015}", rand::random::<u64>() % 1_000_000_000_000_000)
+    let Some(reply) = reply.unless_refused("a long clientJobId")? else { return Ok(()) };
+    reply.status(202)?.equals("/data/clientJobId", long).map(drop)
 }
 
 async fn made_id(case: Case) -> Result {
@@ -142,7 +130,6 @@ async fn nothing_queued(case: Case) -> Result {
     Outputs::in_vault(&case.vault_at(vault)).await?.counts(0).map(drop)
 }
 
-/// Status code and data of the status of a job, without its id.
 async fn shown_status(case: &Case, id: &str) -> Result<(u16, String)> {
     let reply = status(&case.wire(), id).await?;
     let data = reply.at("/data").map(Value::to_string).unwrap_or_default();
@@ -179,11 +166,8 @@ async fn foreign_output(case: Case) -> Result {
     let vault = job.own_vault()?;
     vault.update(json!({ "visibility": "public" })).await?.success()?;
     let fork = other.fork_of(&vault).await?.0;
-    check::equal(
-        "copies of the outputs",
-        &fork.prompts().await?.len(),
-        &vault.prompts().await?.len(),
-    )?;
+    let (copies, sources) = (fork.prompts().await?.len(), vault.prompts().await?.len());
+    check::equal("copies of the outputs", &copies, &sources)?;
     vault.delete().await?.status(200).map(drop)
 }
 
@@ -192,7 +176,11 @@ async fn again_and_again(case: Case) -> Result {
     let url = job.answer.string("/data/statusUrl")?;
     // The key is sent to addresses below the API root only.
     let [root, address] = [case.target().base_url(), url].map(str::parse::<Url>);
-    let path = root.ok().zip(address.ok()).and_then(|(root, url)| below(&root, &url));
+    let below = |(root, url): (Url, Url)| {
+        let path = url.path().strip_prefix(root.path())?.to_owned();
+        (root.origin() == url.origin()).then_some(path)
+    };
+    let path = root.ok().zip(address.ok()).and_then(below);
     let path = path.ok_or_else(|| job.answer.failure("a statusUrl below the API root", url))?;
     for call in 0..6 {
         if call == 3 {
@@ -203,11 +191,6 @@ async fn again_and_again(case: Case) -> Result {
         reply.ensure(done || call < 3, "a completed job to stay completed", "another state")?;
     }
     Ok(())
-}
-
-fn below(root: &Url, url: &Url) -> Option<String> {
-    let path = url.path().strip_prefix(root.path())?;
-    (root.origin() == url.origin()).then(|| path.to_owned())
 }
 
 pub async fn accepted(case: Case, fields: Vec<Value>) -> Result {

@@ -71,16 +71,19 @@ async fn not_the_prompt_id(case: &Case) -> Result {
     vault.fill(2).await?;
     let before = vault.entries().await?;
     let known = |id: i64| before.iter().any(|entry| entry.membership == id);
-    let Some(prompt) = before.iter().map(|entry| entry.prompt).find(|prompt| !known(*prompt))
-    else {
-        return Err(Failure::failed("a vaultPromptId that is not a prompt's id", "only such ids"));
-    };
+    let prompt = before.iter().map(|entry| entry.prompt).find(|prompt| !known(*prompt));
+    let none = || Failure::failed("a vaultPromptId that is not a prompt's id", "only such ids");
+    let prompt = prompt.ok_or_else(none)?;
     let by_prompt = vault.membership(prompt, &case.prompt_at(prompt));
-    by_prompt.pin().await?.is_client_error("pin with the id of the prompt")?;
-    by_prompt.move_to(&target).await?.is_client_error("move with the id of the prompt")?;
-    // The removal of a membership that does not exist may succeed (S-31).
-    by_prompt.remove().await?;
+    is_taken_by_no_call(&by_prompt, &target, "the id of the prompt").await?;
     vault.expect_entries(&before).await
+}
+
+/// The removal of a membership that does not exist may succeed (S-31).
+pub async fn is_taken_by_no_call(member: &Member, target: &Vault, what: &str) -> Result {
+    member.pin().await?.is_client_error(format!("pin with {what}"))?;
+    member.move_to(target).await?.is_client_error(format!("move with {what}"))?;
+    member.remove().await.map(drop)
 }
 
 async fn takes_out(case: Case) -> Result {
@@ -104,8 +107,7 @@ async fn takes_out(case: Case) -> Result {
 
 /// A vault with four prompts, in the order of the listing: the one added last first.
 async fn four(case: &Case) -> Result<(Vault, Vec<Member>)> {
-    let vault = case.vault().await?;
-    vault.fill(4).await?;
+    let (vault, _) = case.vault_of(4).await?;
     vault.expect_size(4).await?;
     let members = vault.members().await?;
     Ok((vault, members))
@@ -121,8 +123,7 @@ async fn listed_after(case: Case, pins: &[usize], unpins: &[usize], order: [usiz
         listed[*n].unpin().await?.status(200)?;
     }
     let pinned = |n| pins.contains(&n) && !unpins.contains(&n);
-    let expected = order.map(|n| Entry { pinned: pinned(n), ..listed[n].entry() });
-    vault.expect_entries(&expected).await
+    vault.expect_entries(&order.map(|n| Entry { pinned: pinned(n), ..listed[n].entry() })).await
 }
 
 /// A pin of each prompt that is pinned, or an unpin of each that is not, changes nothing.
@@ -164,10 +165,9 @@ async fn whole_prompts(case: Case) -> Result {
     vault.add_in_turn(&others[..2]).await?;
     second.add_in_turn([&prompt, &others[2]]).await?;
     vault.expect_prompts_in_any_order([&prompt, &others[0], &others[1]]).await?;
-    let alone = prompt.read().await?;
+    let alone = check::stable_fields(prompt.read().await?.at("/data")?);
     let listing = vault.listing().await?;
-    let entry = listing.entry(prompt.id)?;
-    let (entry, alone) = (check::stable_fields(&entry), check::stable_fields(alone.at("/data")?));
+    let entry = check::stable_fields(&listing.entry(prompt.id)?);
     for key in ["id", "title", "prompt", "promptType", "platform", "images", "vaultIds"] {
         let (got, expected) = (&entry[key], &alone[key]);
         listing.ensure(got == expected, format!("{key} of the entry to be {expected}"), got)?;
@@ -236,7 +236,7 @@ async fn pinned_first(case: Case) -> Result {
     }
     let listing = vault.listing().await?;
     let listed = listing.integers("/data", "id")?;
-    let on_top = ids(pinned).iter().all(|id| listed.iter().take(2).any(|top| top == id));
+    let on_top = ids(pinned).iter().all(|id| listed[..2.min(listed.len())].contains(id));
     listing.ensure(on_top, "the two pinned prompts on top", json_text(&listed)).map(drop)
 }
 

@@ -56,12 +56,11 @@ async fn twice(case: Case) -> Result {
     let body = json!({ "title": case.name("twice"), "prompt": "The same words" });
     let first = case.wire().post("/prompts", body.clone()).await?;
     let second = case.wire().post("/prompts", body).await?;
-    let first = first.status(201)?.integer("/data/id")?;
-    let id = second.status(201)?.integer("/data/id")?;
+    let (first, id) =
+        (first.status(201)?.integer("/data/id")?, second.status(201)?.integer("/data/id")?);
     second.ensure(first != id, "another id", id).map(drop)
 }
 
-/// The response to a create with these fields shows this value.
 pub async fn shown(case: Case, fields: Value, field: &str, value: Value) -> Result {
     let (_, created) = case.prompt_with(fields).await?;
     created.equals(&format!("/data/{field}"), value).map(drop)
@@ -69,10 +68,10 @@ pub async fn shown(case: Case, fields: Value, field: &str, value: Value) -> Resu
 
 async fn platform(case: Case) -> Result {
     for platform in ["poster", "Midjourney v7", "социальные сети", "0"] {
-        let (prompt, created) = case.prompt_with(json!({ "platform": platform })).await?;
-        for reply in [created, prompt.get().await?] {
-            reply.equals("/data/platform", platform)?;
-        }
+        let fields = json!({ "platform": platform });
+        let (prompt, created) = case.prompt_with(fields.clone()).await?;
+        created.shows(&fields)?;
+        prompt.get().await?.shows(&fields)?;
     }
     Ok(())
 }
@@ -96,13 +95,11 @@ pub async fn create_and_update(case: &Case, fields: Value) -> Result<[ApiRespons
     Ok([created, case.prompt().await?.update(fields).await?])
 }
 
-/// What a response has to be.
 type Expected = fn(&ApiResponse) -> Result<&ApiResponse>;
 
 pub const ACCEPTED: Expected = ApiResponse::success;
 const REFUSED: Expected = |reply| reply.status(400);
 
-/// A create with each of these fields.
 async fn creates(case: Case, all: impl IntoIterator<Item = Value>, expected: Expected) -> Result {
     for fields in all {
         expected(&case.create_prompt(fields).await?)?;
@@ -110,7 +107,6 @@ async fn creates(case: Case, all: impl IntoIterator<Item = Value>, expected: Exp
     Ok(())
 }
 
-/// An update of one prompt with each of these fields.
 pub async fn updates(
     case: Case,
     all: impl IntoIterator<Item = Value>,

@@ -27,8 +27,7 @@ pub const ALL: &[Scenario] = &[
     scenario! { "races.vault.deleted-while-moved" ["VA-28", "VC-21"]
         |case| moved_while_deleted(case, true),
         "A vault deleted while its prompts are moved away leaves each where its answer says" },
-    scenario! { "contents.race.target-deleted" ["VC-21"]
-        |case| moved_while_deleted(case, false),
+    scenario! { "contents.race.target-deleted" ["VC-21"] |case| moved_while_deleted(case, false),
         "A move to a vault that is being deleted is either done or changes nothing" },
     scenario! { "races.prompt.created-while-vault-goes" ["PR-27", "VA-28"] |case| created_while_vault_goes(case.under_contention()),
         "A prompt made into a vault that is being deleted is there without it, or was refused" },
@@ -53,8 +52,7 @@ pub async fn many_removals(case: &Case) -> Result<Vec<ApiResponse>> {
 async fn deleted_while_added(case: Case) -> Result {
     let (vault, prompts) = (case.vault().await?, case.prompts(8).await?);
     let adds = race::all(prompts.iter().map(|prompt| vault.add([prompt])));
-    let deletions = race::all(prompts.iter().map(Prompt::delete));
-    let (_, deleted) = try_join(adds, deletions).await?;
+    let (_, deleted) = try_join(adds, race::all(prompts.iter().map(Prompt::delete))).await?;
     race::expect_status(&deleted, 200)?;
     vault.expect_size(0).await
 }

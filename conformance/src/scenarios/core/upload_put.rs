@@ -1,15 +1,19 @@
+//! The slot that an upload begins with; what holds for every field of its request is in `fields`.
 //! The `PUT` of the bytes: as it has to be, of another size than the declared one, and more than
 //! once; a storage may close the connection while it receives too many bytes (S-43). Then the image
 //! at its address (S-45), also as the image of a prompt.
 
-use crate::scenarios::core::prompt_create::create_and_update;
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::credentials::{form, main_bearer, vaults_unauthorized};
-use crate::scenarios::shared::pictures::{PNG_BYTES, of_all_types, png, png_of_size};
-use crate::scenarios::shared::slot::{Slot, uploaded_urls};
+use url::Url;
+
+use super::prompt_create::create_and_update;
+use crate::scenarios::shared::prelude::*;
 
 #[rustfmt::skip]
 pub const ALL: &[Scenario] = &[
+    scenario! { "uploads.slot.echo" ["UP-08"] echo,
+        "contentType and size of the slot are those of the request" },
+    scenario! { "uploads.slot.addresses" ["UP-04", "UP-05", "UP-06", "UP-07", "UP-17"] addresses,
+        "uploadUrl and url are new web addresses in full, token fits a header, path is not empty" },
     scenario! { "uploads.put.answer" ["UP-10", "UP-11", "UP-12"] answer,
         "The PUT of the bytes with token and type is answered 200 with an empty body" },
     scenario! { "uploads.put.token" ["UP-11", "AU-05"] token,
@@ -41,6 +45,39 @@ pub const ALL: &[Scenario] = &[
         },
         "A create and an update take url as imageUrl and in referenceMediaUrls" },
 ];
+
+async fn echo(case: Case) -> Result {
+    for content_type in TYPES {
+        for size in [100, 12_345, 10_485_760] {
+            let reply = ask(&case, content_type, size).await?;
+            reply.equals("/data/contentType", content_type)?.equals("/data/size", size)?;
+        }
+    }
+    Ok(())
+}
+
+async fn addresses(case: Case) -> Result {
+    let mut seen = HashSet::new();
+    for _ in 0..4 {
+        let reply = ask(&case, "image/png", 100).await?;
+        let token = reply.string("/data/token")?;
+        let fits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+        let got = format!("another text, of {} bytes", token.len());
+        reply.ensure(fits, "a token of visible ASCII characters", got)?;
+        reply.ensure(!reply.string("/data/path")?.is_empty(), "a path", "an empty string")?;
+        for place in ["/data/uploadUrl", "/data/url"] {
+            let text = reply.string(place)?;
+            let is_web = |url: Url| matches!(url.scheme(), "http" | "https") && url.has_host();
+            // A signed address must not show in a report.
+            let got = format!("another text, of {} characters", text.len());
+            let is_web = Url::parse(text).is_ok_and(is_web);
+            reply.ensure(is_web, format!("a web address at {place}"), got)?;
+            let new = seen.insert(text.to_owned());
+            reply.ensure(new, format!("a new address at {place}"), "one that was there before")?;
+        }
+    }
+    Ok(())
+}
 
 async fn answer(case: Case) -> Result {
     for (content_type, bytes) in of_all_types() {
@@ -168,8 +205,7 @@ async fn race(case: Case) -> Result {
     }
     let rivals = [[1, 1, 0], [0, 1, 1]].map(|colour| png_of_size(colour, 50_000));
     let slot = Slot::for_png(&case, 50_000).await?;
-    let quick = slot.put(&rivals[1]).send();
-    let answers = slot.put_with_pause(&rivals[0], quick).await;
+    let answers = slot.put_with_pause(&rivals[0], slot.put(&rivals[1]).send()).await;
     one_is_taken(&slot, &rivals, &<[_; 2]>::from(answers)).await
 }
 
@@ -220,8 +256,7 @@ async fn not_at_upload_url(case: Case) -> Result {
     for upload in [true, false] {
         let reply = case.storage(Method::GET, &slot.upload_url).send().await?;
         let refused = matches!(reply.status_code(), 401 | 403);
-        let got = format!("status {}", reply.status_code());
-        reply.ensure(refused, "an authentication error, 401 or 403, for GET uploadUrl", got)?;
+        reply.status_is(refused, "an authentication error, 401 or 403, for GET uploadUrl")?;
         if upload {
             slot.upload(&bytes).await?;
         }

@@ -2,7 +2,6 @@
 
 use super::prompt_create::typed;
 use super::vault_object::{list, same_object};
-use crate::failure::set_up;
 use crate::scenarios::prelude::*;
 
 #[rustfmt::skip]
@@ -25,8 +24,7 @@ pub const ALL: &[Scenario] = &[
 const PRIVATE: &str = "the fork of a private vault";
 
 pub async fn source(case: &Case, visibility: &str, prompts: usize) -> Result<Vault> {
-    let owner = case.other_account();
-    let (vault, _) = owner.vault_with(json!({ "visibility": visibility })).await?;
+    let (vault, _) = case.other_account().vault_with(json!({ "visibility": visibility })).await?;
     vault.fill(prompts).await?;
     Ok(vault)
 }
@@ -39,7 +37,6 @@ pub async fn texts(vault: &Vault) -> Result<Vec<String>> {
     Ok(prompts.iter().map(|prompt| text(prompt).to_string()).collect())
 }
 
-/// The texts of both, in an order of their own.
 async fn sorted_texts(fork: &Vault, source: &Vault) -> Result<[Vec<String>; 2]> {
     let mut both = [texts(fork).await?, texts(source).await?];
     both.iter_mut().for_each(|texts| texts.sort_unstable());
@@ -59,9 +56,9 @@ async fn answer(case: Case) -> Result {
         let length = forked.string("/data/name")?.chars().count();
         forked.ensure((1..=50).contains(&length), "a name of 1 to 50 characters", length)?;
         forked.equals("/data/description", "Boats, cranes, gulls")?;
-        for reply in [forked, fork.read().await?] {
-            reply.equals("/data/visibility", "private")?.equals("/data/isSystem", false)?;
-        }
+        let own = json!({ "visibility": "private", "isSystem": false });
+        forked.shows(&own)?;
+        fork.read().await?.shows(&own)?;
     }
     Ok(())
 }
@@ -120,9 +117,7 @@ async fn copies(case: Case) -> Result {
     let (own, _) = case.vault_with(json!({ "visibility": "public" })).await?;
     let sources = ids(own.fill(2).await?);
     let reply = own.fork().await?;
-    if !reply.is_success() {
-        return reply.is_client_error("the fork of an own vault").map(drop);
-    }
+    let Some(reply) = reply.unless_refused("the fork of an own vault")? else { return Ok(()) };
     let copies = case.vault_at(reply.integer("/data/id")?).prompts().await?;
     check::distinct("prompts of both vaults", sources.into_iter().chain(copies))
 }

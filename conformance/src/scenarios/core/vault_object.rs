@@ -10,14 +10,12 @@ pub const ALL: &[Scenario] = &[
         "Every vault has an integer id of its own" },
     scenario! { "vaults.object.texts" ["VA-02", "VA-03", "VA-18"] texts,
         "A vault shows its name and its description, a string or null" },
-    scenario! { "vaults.object.is-system" ["VA-09"]
-        |case| shows(case, "isSystem", json!(false)),
+    scenario! { "vaults.object.is-system" ["VA-09"] |case| shows(case, "isSystem", json!(false)),
         "A vault that the caller made is no system vault" },
     scenario! { "vaults.create.defaults" ["VA-19"]
         |case| shows(case, "visibility", json!("private")),
         "A vault made from a name alone is private" },
-    scenario! { "vaults.count.starts-at-zero" ["VA-10"]
-        |case| shows(case, "promptCount", json!(0)),
+    scenario! { "vaults.count.starts-at-zero" ["VA-10"] |case| shows(case, "promptCount", json!(0)),
         "A new vault has a promptCount of 0" },
     scenario! { "vaults.slug.url-safe" ["VA-04"] url_safe,
         "A slug is never empty and always safe in a URL" },
@@ -43,16 +41,13 @@ pub const ALL: &[Scenario] = &[
         "One response holds the whole list; a limit makes no page of it: it is ignored or refused" },
 ];
 
-/// A new vault has this value in this field, in every answer.
 pub async fn shows(case: Case, field: &str, expected: Value) -> Result {
     let (vault, created) = case.vault_with(json!({})).await?;
     let updated = vault.update(json!({ "visibility": "private" })).await?;
-    let what = format!("{field} to be {expected}");
     for reply in [created, vault.read().await?, updated] {
-        let value = reply.at(&format!("/data/{field}"))?;
-        reply.ensure(*value == expected, &what, value)?;
+        reply.equals(&format!("/data/{field}"), expected.clone())?;
     }
-    let listed = list(&case).await?;
+    let (listed, what) = (list(&case).await?, format!("{field} to be {expected}"));
     let entry = listed.entry(vault.id)?;
     listed.ensure(entry.get(field) == Some(&expected), what, &entry).map(drop)
 }
@@ -70,14 +65,11 @@ async fn texts(case: Case) -> Result {
     let texts = ["Boats, cranes, gulls", "7", "1e3", "true", "null", "{}"].map(Value::from);
     for description in texts.into_iter().chain([Value::Null]) {
         let fields = json!({ "name": case.name("named"), "description": description });
-        let read = case.vault_with(fields.clone()).await?.0.read().await?;
-        read.equals("/data/name", fields["name"].clone())?;
-        read.equals("/data/description", description)?;
+        case.vault_with(fields.clone()).await?.0.read().await?.shows(&fields)?;
     }
     Ok(())
 }
 
-/// Letters and digits that no other name contains.
 pub fn unique_word() -> String {
     format!("{:012x}", rand::random::<u64>() >> 16)
 }
@@ -105,12 +97,9 @@ fn is_url_safe(slug: &str) -> bool {
 }
 
 pub async fn general(case: &Case) -> Result<Vault> {
-    let vaults = list(case).await?;
-    let entries = vaults.array("/data")?;
-    let general = entries.iter().find(|vault| vault["isSystem"] == true);
-    let id = general.and_then(|vault| vault["id"].as_i64());
-    let id = id.ok_or_else(|| vaults.failure("a system vault in the list", "none"))?;
-    Ok(case.vault_at(id))
+    let first = case.system_vaults().await?.first().copied();
+    let none = || Failure::failed("a system vault in the list", "none");
+    Ok(case.vault_at(first.ok_or_else(none)?))
 }
 
 async fn answer(case: Case) -> Result {
@@ -129,9 +118,8 @@ async fn not_taken(case: Case, path: &str, fields: Value) -> Result {
             _ => json!({ "title": case.name("prompt"), "prompt": "Dusk" }),
         };
         let reply = case.wire().post(path, merged(required, fields.clone())).await?;
-        if !reply.is_success() {
-            return reply.is_client_error("fields that are only to be read").map(drop);
-        }
+        let what = "fields that are only to be read";
+        let Some(reply) = reply.unless_refused(what)? else { return Ok(()) };
         let read = case.wire().get(&format!("{path}/{}", reply.integer("/data/id")?)).await?;
         shown.push(check::stable_fields(read.data(200)?));
     }
@@ -149,16 +137,12 @@ async fn refused_makes_nothing(case: Case) -> Result {
     // A name that is taken may be refused (S-17).
     let (_, first) = case.vault_with(json!({})).await?;
     let same = json!({ "name": first.string("/data/name")? });
-    let second = case.wire().post("/vaults", same).await?;
-    if second.is_success() { Ok(()) } else { second.is_client_error("a name twice").map(drop) }
+    case.wire().post("/vaults", same).await?.unless_refused("a name twice").map(drop)
 }
 
 async fn own(case: Case) -> Result {
     // A system vault is the caller's too.
-    let vaults = list(&case).await?.array("/data")?;
-    for id in
-        vaults.iter().filter(|one| one["isSystem"] == true).filter_map(|one| one["id"].as_i64())
-    {
+    for id in case.system_vaults().await? {
         case.vault_at(id).read().await?.equals("/data/id", id)?;
     }
     for visibility in ["private", "unlisted", "public"] {
@@ -220,10 +204,10 @@ pub async fn list(case: &Case) -> Result<ApiResponse> {
 pub fn same_object(reply: &ApiResponse, got: &Value, expected: &Value) -> Result {
     const VALUES: &str =
         "id name description slug visibility accessType isLocked isSystem promptCount";
-    let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
     for key in VALUES.split(' ') {
-        let (got, expected) = (got.get(key), expected.get(key));
-        reply.ensure(got == expected, format!("{key} to be {}", text(expected)), text(got))?;
+        let text = |vault: &Value| vault.get(key).map_or("nothing".to_owned(), Value::to_string);
+        let (got, expected) = (text(got), text(expected));
+        reply.ensure(got == expected, format!("{key} to be {expected}"), &got)?;
     }
     for key in ["createdAt", "updatedAt", "coverImageUrl"] {
         reply.ensure(got.get(key).is_some(), format!("{key} in the vault object"), "nothing")?;
@@ -236,8 +220,8 @@ pub fn same_object(reply: &ApiResponse, got: &Value, expected: &Value) -> Result
 pub async fn holds_all(case: &Case, path: &str, expected: &BTreeSet<i64>) -> Result {
     for query in ["", "?limit=1"] {
         let reply = case.wire().get(&format!("{path}{query}")).await?;
-        if !query.is_empty() && reply.status_code() != 200 {
-            return reply.is_client_error("an unknown parameter").map(drop);
+        if !query.is_empty() && reply.unless_refused("an unknown parameter")?.is_none() {
+            return Ok(());
         }
         let listed: BTreeSet<_> = reply.status(200)?.integers("/data", "id")?.into_iter().collect();
         let missing = expected.difference(&listed).count();

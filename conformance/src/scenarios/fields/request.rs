@@ -5,7 +5,7 @@ use strum::{AsRefStr, VariantArray};
 
 use super::table::{FIELDS, Field};
 use crate::scenarios::endpoints::{CONTENTS, Ids, PROMPT, ROWS, Row, VAULT};
-use crate::scenarios::prelude::*;
+use crate::scenarios::shared::prelude::*;
 
 /// A request with a body, or with a query; as a text the name of its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, AsRefStr, VariantArray)]
@@ -29,15 +29,6 @@ impl Request {
         ROWS.iter().find(|row| row.name == self.as_ref()).expect("the endpoint of each request")
     }
 
-    /// The rule that states what its body does.
-    pub fn rule(self) -> &'static str {
-        match self {
-            Self::UpdatePrompt => "PR-32",
-            Self::UpdateVault => "VA-23",
-            _ => self.endpoint().rule,
-        }
-    }
-
     pub fn has_body(self) -> bool {
         self.endpoint().takes_body()
     }
@@ -47,38 +38,30 @@ impl Request {
     }
 
     pub async fn correct(self, case: &Case) -> Result<Correct> {
-        let mut ids = Ids::default();
-        let (watched, body) = match self {
-            Self::CreatePrompt => (None, json!({ "title": case.name("prompt"), "prompt": "Dusk" })),
-            Self::UpdatePrompt => {
-                ids.prompt = case.prompt().await?.id;
-                (Some(PROMPT), json!({}))
-            }
-            Self::SavePrompt => {
-                ids.prompt = case.prompt().await?.id;
-                (Some(PROMPT), json!({ "vaultId": case.vault().await?.id }))
-            }
-            Self::CreateVault => (None, json!({ "name": case.name("vault") })),
-            Self::UpdateVault => {
-                ids.vault = case.vault().await?.id;
-                (Some(VAULT), json!({}))
-            }
-            Self::AddPrompts => {
-                ids.vault = case.vault().await?.id;
-                (Some(CONTENTS), json!({ "promptIds": [case.prompt().await?.id] }))
-            }
-            Self::MovePrompt => {
-                let (source, target, [member]) = case.source_and_target().await?;
-                (ids.vault, ids.membership) = (source.id, member.id);
-                (Some(CONTENTS), json!({ "targetVaultId": target.id }))
-            }
-            Self::Generate => {
-                let (model, text) = (case.image_model(), case.name("A harbour"));
-                let vault = case.vault().await?.id;
-                (None, json!({ "modelId": model, "prompt": text, "vaultId": vault }))
-            }
-            Self::RequestSlot => (None, json!({ "contentType": "image/png", "size": 68 })),
-            Self::ListPrompts => (None, json!({})),
+        // Only what the call needs, as whatever fails here blocks the scenario.
+        let mut ids =
+            if self == Self::MovePrompt { Ids::make(case).await? } else { Ids::default() };
+        if matches!(self, Self::UpdatePrompt | Self::SavePrompt | Self::AddPrompts) {
+            ids.prompt = case.prompt().await?.id;
+        }
+        if matches!(self, Self::UpdateVault | Self::SavePrompt | Self::AddPrompts) {
+            ids.vault = case.vault().await?.id;
+        }
+        if self != Self::MovePrompt {
+            (ids.addable_prompt, ids.second_vault) = (ids.prompt, ids.vault);
+        }
+        let watched = match self {
+            Self::UpdatePrompt | Self::SavePrompt => Some(PROMPT),
+            Self::UpdateVault => Some(VAULT),
+            Self::AddPrompts | Self::MovePrompt => Some(CONTENTS),
+            _ => None,
+        };
+        let call = self.endpoint().call(case, &ids);
+        let body = match self {
+            Self::UpdatePrompt | Self::UpdateVault => json!({}),
+            // Where clean-up finds the output.
+            Self::Generate => body_for_a_vault(case, json!({})).await?,
+            _ => call.body.unwrap_or_default(),
         };
         let fields = body.as_object().into_iter().flatten();
         let fields = fields.map(|(name, value)| (name.clone(), value.to_string())).collect();
@@ -87,19 +70,16 @@ impl Request {
             Some(path) => check::stable_fields(case.wire().get(path).await?.data(200)?),
             None => Value::Null,
         };
-        let path = ids.in_path(self.endpoint().template);
-        Ok(Correct { case: case.clone(), request: self, path, fields, watched, before })
+        Ok(Correct { case: case.clone(), request: self, path: call.path, fields, watched, before })
     }
 }
 
-/// A call that succeeds.
 pub struct Correct {
     pub case: Case,
     request: Request,
     path: String,
     /// Names, and values as they are written.
     fields: Vec<(String, String)>,
-    /// What the call would change.
     watched: Option<String>,
     before: Value,
 }
@@ -114,7 +94,6 @@ impl Correct {
         self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Sends the call with these fields in place of its own.
     pub async fn with(&self, changed: &[(&str, &str)]) -> Result<ApiResponse> {
         let own = self.own().filter(|(name, _)| changed.iter().all(|(other, _)| other != name));
         self.send(own.chain(changed.iter().copied())).await
@@ -150,8 +129,7 @@ impl Correct {
 fn query<'f>(fields: impl Iterator<Item = (&'f str, &'f str)>) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in fields {
-        let text = serde_json::from_str::<String>(value);
-        query.append_pair(name, text.as_deref().unwrap_or(value));
+        query.append_pair(name, serde_json::from_str::<String>(value).as_deref().unwrap_or(value));
     }
     query.finish()
 }

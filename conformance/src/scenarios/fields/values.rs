@@ -2,8 +2,7 @@
 
 use super::request::{Correct, Request};
 use super::table::{Field, Kind};
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::slot::uploaded_urls;
+use crate::scenarios::shared::prelude::*;
 
 /// Letters of one to four bytes, and a mix. Each is one code point and one grapheme, so that
 /// servers that count either agree; bytes and UTF-16 units are no characters.
@@ -29,8 +28,7 @@ pub fn text(call: &Correct, field: &Field, letters: &str, count: usize) -> Strin
 }
 
 fn escaped(text: &str) -> String {
-    let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
-    format!("\"{}\"", units.collect::<String>())
+    format!("\"{}\"", text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect::<String>())
 }
 
 /// Texts of `count` characters, the last one with every character escaped.
@@ -41,8 +39,7 @@ pub fn texts(call: &Correct, field: &Field, count: usize) -> Vec<String> {
     let plain = letters.map(|letters| json!(text(call, field, letters, count)).to_string());
     let last = escaped(&text(call, field, "漢é😀", count));
     // Some languages take it for no text.
-    let zero = (count == 1).then(|| r#""0""#.to_owned());
-    plain.chain([last]).chain(zero).collect()
+    plain.chain([last]).chain((count == 1).then(|| r#""0""#.to_owned())).collect()
 }
 
 pub fn ratio(count: usize) -> String {

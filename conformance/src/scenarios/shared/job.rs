@@ -1,15 +1,14 @@
 //! A fixture for generations: the request, the job, the wait for its end, and the outputs that it has
 //! saved in a vault, counted as S-39 allows. It has no scenarios of its own.
 
-use crate::case::{state, status_path};
+use crate::case::status_path;
 use crate::scenarios::prelude::*;
 
-/// Models of the provider that is built into the reference server.
+/// Models of the provider that is built into the reference server; those that follow the first two
+/// accept a job, which then fails, and accept none.
 pub const PLASMA: &str = "local/plasma";
 pub const PLASMA_VIDEO: &str = "local/plasma-video";
-/// It accepts a job, which then fails and saves nothing.
 pub const FAIL: &str = "local/fail";
-/// It accepts no job.
 pub const REFUSE: &str = "local/refuse";
 
 /// Time limit of a job, a little less than that of a scenario.
@@ -19,7 +18,6 @@ pub struct Job {
     case: Case,
     pub id: String,
     pub vault: Option<i64>,
-    /// The 202 response.
     pub answer: ApiResponse,
 }
 
@@ -38,7 +36,6 @@ pub async fn send(case: &Case, fields: Value) -> Result<ApiResponse> {
     case.wire().post("/generations", body(case, fields)).await
 }
 
-/// The 400 response to a generation with these fields, whose details name the field.
 pub async fn refused(case: &Case, field: &str, fields: Value) -> Result<ApiResponse> {
     let what: String = fields.to_string().chars().take(120).collect();
     let reply = send(case, fields).await?;
@@ -50,7 +47,6 @@ pub fn failing(fields: Value) -> Value {
     merged(fields, json!({ "modelId": FAIL }))
 }
 
-/// Fields for a job of the built-in provider that takes so many seconds.
 pub fn slow(seconds: f64) -> Value {
     json!({ "modelId": "local/slow", "parameters": { "seconds": seconds } })
 }
@@ -68,13 +64,12 @@ pub async fn status(wire: &Wire, id: &str) -> Result<ApiResponse> {
 /// is built into the reference server takes all inputs.
 pub fn taken_by_model(case: &Case, answer: &ApiResponse, input: &str) -> Result {
     let (status, model) = (answer.status_code(), case.image_model());
-    if !matches!(status, 400 | 403..=412 | 414..=499 | 502) || model == PLASMA {
-        return Ok(());
-    }
-    Err(Failure::skipped(format!(
-        "the model {model} refuses this {input} (status {status}); name another one in \
-         PROMPTARIUM_IMAGE_MODEL"
-    )))
+    let taken = !matches!(status, 400 | 403..=412 | 414..=499 | 502) || model == PLASMA;
+    let other = "name another one in PROMPTARIUM_IMAGE_MODEL";
+    skip_unless(
+        taken,
+        &format!("the model {model} refuses this {input} (status {status}); {other}"),
+    )
 }
 
 pub async fn within_a_jobs_time<T, F: Future<Output = Result<Option<T>>>>(
@@ -101,6 +96,13 @@ impl Job {
         Self::queued(case, &body, answer)
     }
 
+    pub async fn finish_input(case: &Case, fields: Value) -> Result<Self> {
+        case.waits_for_jobs()?;
+        let job = Self::queue_input(case, fields).await?;
+        job.wait_completed().await?;
+        Ok(job)
+    }
+
     pub async fn finish(case: &Case, fields: Value) -> Result<Self> {
         case.waits_for_jobs()?;
         let job = Self::queue(case, fields).await?;
@@ -124,13 +126,11 @@ impl Job {
 
     pub async fn wait_completed(&self) -> Result<ApiResponse> {
         let last = self.wait_ended().await?;
-        if state(&last).as_deref() == Some("failed") {
-            return Err(last.failure("the job to be completed", "it has failed"));
-        }
+        let has_failed = state(&last).as_deref() == Some("failed");
+        last.ensure(!has_failed, "the job to be completed", "it has failed")?;
         Ok(last)
     }
 
-    /// Waits until it has completed or failed; its last status.
     pub async fn wait_ended(&self) -> Result<ApiResponse> {
         let ended = || async {
             let reply = self.status().await?;
@@ -144,7 +144,7 @@ impl Job {
     pub async fn completes(&self) -> bool {
         let completed = || async {
             let reply = self.status().await?;
-            Ok((state(reply.success()?).as_deref() == Some("completed")).then_some(()))
+            Ok(state(reply.success()?).filter(|state| state == "completed"))
         };
         self.case.until("the job to complete", LIVE, completed).await.is_ok()
     }
@@ -153,13 +153,16 @@ impl Job {
         Outputs::in_vault(&self.own_vault()?).await
     }
 
+    pub async fn is_saved(&self) -> Result<Option<()>> {
+        Ok((self.outputs().await?.count() > 0).then_some(()))
+    }
+
     pub fn own_vault(&self) -> Result<Vault> {
         let without = || Failure::error("a job for a vault", "a request without vaultId");
         Ok(self.case.vault_at(self.vault.ok_or_else(without)?))
     }
 }
 
-/// Time limit for an output to be live at its address.
 const LIVE: Duration = Duration::from_secs(10);
 
 pub struct Outputs {
@@ -192,8 +195,11 @@ impl Outputs {
 
     pub fn counts(&self, expected: usize) -> Result<&Self> {
         let count = self.count();
-        let what = format!("{expected} outputs in the vault");
-        self.listing.ensure(count == expected, what, count)?;
+        self.listing.ensure(
+            count == expected,
+            format!("{expected} outputs in the vault"),
+            count,
+        )?;
         Ok(self)
     }
 
@@ -224,15 +230,4 @@ pub async fn fetch(case: &Case, url: &str) -> Result<ApiResponse> {
         Ok(matches!(reply.status_code(), 200..=399 | 401 | 403).then_some(reply))
     };
     case.until(&format!("a file at {url}"), LIVE, ask).await
-}
-
-/// Width and height of a PNG or a GIF.
-pub fn size(bytes: &[u8]) -> Option<(i64, i64)> {
-    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
-        let side = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-        return Some((side(16)?.into(), side(20)?.into()));
-    }
-    let gif = bytes.strip_prefix(b"GIF89a")?;
-    let side = |at: usize| Some(u16::from_le_bytes(gif.get(at..at + 2)?.try_into().ok()?));
-    Some((side(0)?.into(), side(2)?.into()))
 }

@@ -37,8 +37,7 @@ pub fn png_of_size(colour: [u8; 3], bytes: usize) -> Vec<u8> {
 fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
     let content = [kind, data].concat();
-    let checksum = crc32fast::hash(&content);
-    [&length.to_be_bytes()[..], &content, &checksum.to_be_bytes()].concat()
+    [&length.to_be_bytes()[..], &content, &crc32fast::hash(&content).to_be_bytes()].concat()
 }
 
 #[cfg(test)]

@@ -9,15 +9,11 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use url::Url;
 
-use super::credentials::main_bearer;
-use super::pictures::png;
-use crate::scenarios::prelude::*;
+use super::prelude::*;
 
 /// Time limit for an image to be live (S-45).
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Most redirects from the address of an image (S-45).
 const REDIRECTS_MAX: usize = 5;
-/// Longest pause in the middle of an upload.
 const PAUSE: Duration = Duration::from_secs(3);
 
 /// The permission to upload one image. A scenario may replace parts of it.
@@ -31,15 +27,13 @@ pub struct Slot {
 }
 
 pub async fn uploaded_urls(case: &Case, count: usize) -> Result<Vec<String>> {
-    let colours = (0..count).map(|number| png([number as u8, 60, 90]));
-    let upload = |bytes: Vec<u8>| async move { Slot::used(case, "image/png", &bytes).await };
-    let slots = try_join_all(colours.map(upload)).await?;
-    Ok(slots.into_iter().map(|slot| slot.url).collect())
+    let bytes = |number| png([number as u8, 60, 90]);
+    let upload = async |n| Ok(Slot::used(case, "image/png", &bytes(n)).await?.url);
+    try_join_all((0..count).map(upload)).await
 }
 
 pub async fn ask(case: &Case, content_type: &str, size: usize) -> Result<ApiResponse> {
-    let body = json!({ "contentType": content_type, "size": size });
-    case.wire().post("/uploads/images", body).await
+    case.wire().post("/uploads/images", json!({ "contentType": content_type, "size": size })).await
 }
 
 impl Slot {
@@ -80,8 +74,7 @@ impl Slot {
     pub fn put_in_pieces(&self, bytes: &[u8]) -> Call {
         let size = bytes.len().div_ceil(2).clamp(1, 9_999);
         let pieces: Vec<_> = bytes.chunks(size).map(Bytes::copy_from_slice).collect();
-        let call = self.authorized().header("content-type", &self.content_type);
-        call.pieces(stream::iter(pieces))
+        self.authorized().header("content-type", &self.content_type).pieces(stream::iter(pieces))
     }
 
     /// Sends the bytes with a pause in their middle until `meanwhile` is done, but no longer than
@@ -105,15 +98,11 @@ impl Slot {
             let early = timeout(self.case.scaled(PAUSE), &mut meanwhile).await;
             let _ = room.map(|room| room.send(Bytes::copy_from_slice(rest)));
             drop(sender);
-            match early {
-                Ok(result) => result,
-                Err(_) => meanwhile.await,
-            }
+            if let Ok(result) = early { result } else { meanwhile.await }
         };
         join(call.send(), feed).await
     }
 
-    /// Uploads these bytes, with any success.
     pub async fn upload(&self, bytes: &[u8]) -> Result<ApiResponse> {
         let reply = self.put(bytes).send().await?;
         reply.ensure(reply.is_success(), "the upload to succeed", in_words(&reply))?;
@@ -149,25 +138,15 @@ impl Slot {
         reply.ensure(is_picture, "a picture at url", start.escape_ascii()).map(drop)
     }
 
-    /// Exactly these bytes are at `url` now.
-    pub async fn shows_at_once(&self, bytes: &[u8]) -> Result {
-        let reply = self.fetch().await?;
-        let same = reply.status_code() == 200 && reply.body() == bytes;
-        let expected = format!("status 200 and the {} bytes that were uploaded", bytes.len());
-        reply.ensure(same, expected, in_words(&reply)).map(drop)
-    }
-
     /// Nothing of these bytes, which were refused, is at `url`.
     pub async fn hides(&self, bytes: &[u8]) -> Result {
         let reply = self.look().await?;
         let body = reply.body();
-        let shown = reply.is_success()
-            && body.is_empty() == bytes.is_empty()
-            && (bytes.starts_with(body) || body.starts_with(bytes));
+        let is_part = bytes.starts_with(body) || body.starts_with(bytes);
+        let shown = reply.is_success() && body.is_empty() == bytes.is_empty() && is_part;
         reply.ensure(!shown, "nothing of a refused upload at url", in_words(&reply)).map(drop)
     }
 
-    /// This call is refused, and nothing of the bytes that it sent is at `url`.
     pub async fn refuses(&self, what: &str, call: Call, sent: &[u8]) -> Result {
         call.send().await?.is_client_error(what)?;
         self.hides(sent).await
@@ -178,10 +157,8 @@ impl Slot {
         let mut url = self.url.clone();
         for _ in 0..=REDIRECTS_MAX {
             let reply = self.case.storage(Method::GET, &url).send().await?;
-            match redirect(&url, &reply) {
-                Some(next) => url = next,
-                None => return Ok(reply),
-            }
+            let Some(next) = redirect(&url, &reply) else { return Ok(reply) };
+            url = next;
         }
         Err(Failure::failed(format!("at most {REDIRECTS_MAX} redirects"), "more of them"))
     }

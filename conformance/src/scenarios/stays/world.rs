@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::scenarios::endpoints::absent;
-use crate::scenarios::prelude::*;
-use crate::scenarios::shared::prompt::all_inputs;
+use crate::scenarios::shared::prelude::*;
 
 /// A holds Q, P and R, of which P and then R were pinned; B holds P and Q, neither pinned; S is in
 /// none, and C is empty. P is an image prompt with a long text and A a vault with no field at its
@@ -38,18 +37,16 @@ impl World {
         Ok(Self { case, prompts: [p, q, r, s], vaults: [a, b, c], members })
     }
 
-    /// A text with the ids of this world.
     pub fn fill(&self, text: &str) -> String {
-        let prompts = ["$P", "$Q", "$R", "$S"].into_iter().zip(ids(&self.prompts));
-        let vaults = ["$A", "$B", "$C"].into_iter().zip(self.vaults.iter().map(|vault| vault.id));
-        let members = ["$p", "$q", "$b"].into_iter().zip(self.members.iter().map(|one| one.id));
-        let mut text = text.replace("$N", &self.case.name("new"));
-        text = text.replace("$X", &absent(self.vaults[2].id).to_string());
-        text = text.replace("$M", self.case.image_model()).replace("$V", self.case.video_model());
-        for (name, id) in prompts.chain(vaults).chain(members) {
-            text = text.replace(name, &id.to_string());
-        }
-        text
+        let [a, b, c] = self.vaults.each_ref().map(|vault| vault.id);
+        let vaults = [a, b, c, absent(c)].into_iter();
+        let members = self.members.iter().map(|member| member.id);
+        let ids = ids(&self.prompts).into_iter().chain(vaults).chain(members);
+        let names = ["$P", "$Q", "$R", "$S", "$A", "$B", "$C", "$X", "$p", "$q", "$b"];
+        let put = |text: String, (name, id): (&str, i64)| text.replace(name, &id.to_string());
+        let text =
+            text.replace("$N", &self.case.name("new")).replace("$M", self.case.image_model());
+        names.into_iter().zip(ids).fold(text.replace("$V", self.case.video_model()), put)
     }
 
     /// Sends a request such as `PATCH /vaults/$A {}`.
@@ -58,10 +55,7 @@ impl World {
         let mut parts = request.splitn(3, ' ');
         let method = parts.next().and_then(|method| method.parse().ok()).unwrap_or_default();
         let call = wire.call(method, parts.next().unwrap_or_default());
-        match parts.next() {
-            Some(body) => call.body("application/json", body).send().await,
-            None => call.send().await,
-        }
+        parts.fold(call, |call, body| call.body("application/json", body)).send().await
     }
 
     /// All of it: `P` is a prompt, `P+` its vaults beside ours, `A` a vault, `A[]` the order of its
@@ -93,10 +87,11 @@ impl World {
                 let holds = |one: &&Value| vault_ids_of(one).any(|held| held == vault.id);
                 let alone = state.get(*prompt).filter(holds).cloned();
                 let entry = entry_of(&listing, *id)?;
-                for (place, shown) in [("listing", entry.clone()), ("list", entry_of(&list, *id)?)]
-                {
-                    let shown =
-                        shown.map(|entry| without_keys(entry, &["vaultPromptId", "isPinned"]));
+                let both = [("listing", entry.clone()), ("list", entry_of(&list, *id)?)];
+                for (place, mut shown) in both {
+                    if let Some(object) = shown.as_mut().and_then(Value::as_object_mut) {
+                        object.retain(|key, _| key != "vaultPromptId" && key != "isPinned");
+                    }
                     check::equal(&format!("{prompt} in the {place} of {name}"), &shown, &alone)?;
                 }
                 state.extend(entry.map(|entry| (format!("{prompt}@{name}"), entry)));
@@ -143,7 +138,6 @@ impl World {
     }
 }
 
-/// The entry with this id in a list, as far as it is compared.
 fn entry_of(list: &ApiResponse, id: i64) -> Result<Option<Value>> {
     let entries = list.status(200)?.array("/data")?;
     Ok(entries.iter().find(|entry| entry["id"] == id).map(check::stable_fields))
@@ -151,12 +145,6 @@ fn entry_of(list: &ApiResponse, id: i64) -> Result<Option<Value>> {
 
 fn vault_ids_of(prompt: &Value) -> impl Iterator<Item = i64> {
     prompt["vaultIds"].as_array().into_iter().flatten().filter_map(Value::as_i64)
-}
-
-fn without_keys(mut value: Value, keys: &[&str]) -> Value {
-    let object = value.as_object_mut();
-    object.into_iter().for_each(|object| object.retain(|key, _| !keys.contains(&key.as_str())));
-    value
 }
 
 fn read(state: &mut State, name: &str, reply: &ApiResponse) -> Result {
@@ -172,11 +160,9 @@ fn without(name: &str, value: Option<&Value>, changed: &str) -> Value {
     let mut value = value.cloned().unwrap_or_default();
     let thing = name.split('@').next().unwrap_or(name);
     if let Some(object) = value.as_object_mut() {
-        for (of, field) in changed.split(' ').filter_map(|one| one.split_once('.')) {
-            if of == name || of == thing {
-                object.remove(field);
-            }
-        }
+        let named = changed.split(' ').filter_map(|one| one.split_once('.'));
+        let fields = named.filter(|(of, _)| *of == name || *of == thing);
+        fields.for_each(|(_, field)| drop(object.remove(field)));
         let is_named = |one: &str| one.split(['.', '[', '@']).any(|part| part == thing);
         if changed.split(' ').any(is_named) {
             object.remove("updatedAt");

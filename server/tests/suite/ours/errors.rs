@@ -3,9 +3,7 @@
 //! content type, that are no JSON or no object, or too large (S-67).
 
 use crate::prelude::*;
-use promptarium_conformance::scenarios::core::errors::{
-    each_body, names_exactly, paths, with_body,
-};
+use promptarium_conformance::scenarios::core::errors::{each_body, names_exactly, with_body};
 use promptarium_conformance::scenarios::endpoints::{
     self, CONTENTS, Endpoint, Ids, MOVE, PROMPT, SAVE, VAULT, absent, each_refusal,
 };
@@ -74,7 +72,9 @@ fn error_body(reply: &ApiResponse) -> Result {
 
 async fn not_allowed(case: Case) -> Result {
     let wire = case.wire();
-    let (ids, all) = paths(&case).await?;
+    let ids = Ids::make(&case).await?;
+    let mut all = endpoints::all(&case, &Ids { removable_membership: ids.membership, ..ids });
+    all.extend(endpoints::beyond(&case).into_iter().chain([endpoints::create_key(&case)]));
     let before = ids.state(&wire).await?;
     // What the service has besides, for sessions (S-46).
     let besides = [("/api-keys", "GET"), ("/api-keys", "POST"), ("/api-keys/p1", "DELETE")];

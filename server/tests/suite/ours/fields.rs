@@ -3,10 +3,9 @@
 
 use promptarium_conformance::scenarios::core::errors::names_exactly;
 use promptarium_conformance::scenarios::endpoints::Row;
-use promptarium_conformance::scenarios::fields::checks::{accepted, shown};
 use promptarium_conformance::scenarios::fields::request::{Correct, Request};
 use promptarium_conformance::scenarios::fields::table::{FIELDS, Field, Kind, Presence};
-use promptarium_conformance::scenarios::fields::{Fact, dashed, facts, values};
+use promptarium_conformance::scenarios::fields::{Fact, accepted, dashed, facts, shown, values};
 use promptarium_conformance::scenarios::shared::job::taken_by_model;
 use strum::VariantArray as _;
 

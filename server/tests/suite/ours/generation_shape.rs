@@ -5,7 +5,7 @@ use http::header::CONTENT_TYPE;
 
 use crate::prelude::*;
 use promptarium_conformance::scenarios::shared::job::{
-    Job, Outputs, PLASMA, PLASMA_VIDEO, REFUSE, failing, fetch, own_id, send, size, status,
+    Job, Outputs, PLASMA, PLASMA_VIDEO, REFUSE, failing, fetch, own_id, send, status,
 };
 use promptarium_conformance::scenarios::shared::slot::uploaded_urls;
 
@@ -83,6 +83,17 @@ async fn texts(case: Case) -> Result {
     let saved = saved(&case, json!({ "prompt": text })).await?;
     check::equal("the text", &saved.one()?["prompt"], &json!(text))?;
     check::equal("the title", &saved.one()?["title"], &json!(text.trim()))
+}
+
+/// Width and height of a PNG or a GIF.
+fn size(bytes: &[u8]) -> Option<(i64, i64)> {
+    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        let side = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        return Some((side(16)?.into(), side(20)?.into()));
+    }
+    let gif = bytes.strip_prefix(b"GIF89a")?;
+    let side = |at: usize| Some(u16::from_le_bytes(gif.get(at..at + 2)?.try_into().ok()?));
+    Some((side(0)?.into(), side(2)?.into()))
 }
 
 async fn files(case: Case) -> Result {

@@ -5,10 +5,8 @@ use http::header::SET_COOKIE;
 use super::ids::compare;
 use crate::prelude::*;
 use crate::session::Session;
-use promptarium_conformance::scenarios::core::auth::{
-    reads, refusals, refused_everywhere, without_scope,
-};
-use promptarium_conformance::scenarios::endpoints::{self, Ids};
+use promptarium_conformance::scenarios::core::auth::{refusals, refused_everywhere, without_scope};
+use promptarium_conformance::scenarios::endpoints::{self, Endpoint, Ids};
 use promptarium_conformance::scenarios::ids::PLACES;
 use promptarium_conformance::scenarios::shared::credentials::{
     Form, form, main_bearer, main_key, mistyped, parts_of, unknown, vaults_unauthorized,
@@ -43,6 +41,25 @@ pub(crate) const ALL: &[Scenario] = &[
     scenario! { "isolation.everywhere.read-only" ["S-57"] [OtherAccount, ReadOnlyKey] read_only,
         "A key that may only read learns no more about foreign ids than about absent ones" },
 ];
+
+async fn reads(case: Case) -> Result {
+    let ids = Ids::make(&case).await?;
+    let (wire, reader) = (case.wire(), case.read_only());
+    for endpoint in endpoints::all(&case, &ids).into_iter().filter(Endpoint::reads) {
+        let reply = endpoint.send(&reader).await?;
+        let got = reply.status(200)?.json()?;
+        // Other scenarios change the lists of the whole account.
+        if endpoint.names_an_id() {
+            let expected = endpoint.send(&wire).await?.json()?.clone();
+            let what = format!("what the account's other key gets: {expected}");
+            reply.ensure(*got == expected, what, got)?;
+        }
+    }
+    let filtered = reader.get(&format!("/prompts?vaultId={}", ids.vault)).await?;
+    let got = filtered.status(200)?.integers("/data", "id")?;
+    let members = case.vault_at(ids.vault).members().await?;
+    check::equal("prompts of the vault", &got.len(), &members.len())
+}
 
 /// A key that the scenario has made in the run's session.
 pub(super) struct NewKey {
