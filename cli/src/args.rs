@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use promptarium::{PromptType, Visibility};
 
 use crate::document::Document;
+use crate::export::Export;
 use crate::import::Import;
 use crate::media::Order;
 
@@ -39,9 +40,7 @@ pub(crate) struct Arguments {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Log in to a library; asks for the API key, or reads it from standard input.
-    #[command(after_help = "Examples:
-  promptarium login https://prompts.example
-  pass prompts/key | promptarium login localhost:8080")]
+    #[command(after_help = "Example: pass prompts/key | promptarium login localhost:8080")]
     Login {
         /// The address of the server; /api/v1 is added where it has no path.
         url: String,
@@ -74,9 +73,7 @@ pub(crate) enum Command {
     #[command(after_help = "Example: promptarium copy Translate --set language=Polish")]
     Copy(Filled),
     /// Store a prompt; opens an editor if there is no text.
-    #[command(after_help = "Examples:
-  promptarium new Tone \"Answer in two sentences.\" --vault Writing
-  promptarium new \"Code review\" @review.md")]
+    #[command(after_help = "Example: promptarium new \"Code review\" @review.md --vault Work")]
     New {
         #[command(flatten)]
         document: Document,
@@ -115,21 +112,11 @@ pub(crate) enum Command {
     #[command(after_help = "Ctrl-C leaves the job at the server; --resume ID or the same command \
 continues it, and it is paid once.
 
-Examples:
-  promptarium generate local/plasma \"A harbour at dusk\" --ratio 16:9 -o .
-  promptarium show Harbour | promptarium generate local/plasma - --count 4 -o pictures")]
+Example: promptarium generate local/plasma \"A harbour at dusk\" --ratio 16:9 -o .")]
     Generate(Order),
     /// Write each prompt as a Markdown file, for git.
     #[command(after_help = "Example: promptarium export prompts && git -C prompts add -A")]
-    Export {
-        folder: PathBuf,
-        /// Only the prompts of this vault.
-        #[arg(long)]
-        vault: Option<String>,
-        /// Delete the files of prompts that are gone.
-        #[arg(long, conflicts_with = "vault")]
-        delete: bool,
-    },
+    Export(Export),
     /// Store the prompts of a folder of Markdown files, or of a CSV or JSON file.
     #[command(after_help = "Titles are in title, name, act, command or label; texts in content, \
 prompt, text, value or template; CSV needs a header. A folder that was exported from the same \
@@ -138,9 +125,7 @@ library changes its prompts. It can be killed and started again: nothing is stor
 Example: promptarium import prompts.csv --vault Imported")]
     Import(Import),
     /// Serve the library to AI clients (Model Context Protocol).
-    #[command(after_help = "Examples:
-  claude mcp add prompts -- promptarium mcp --vault Writing
-  promptarium mcp --http 127.0.0.1:8765")]
+    #[command(after_help = "Example: claude mcp add prompts -- promptarium mcp --vault Writing")]
     Mcp(Mcp),
     /// Print the completions of a shell.
     Completions { shell: clap_complete::Shell },

@@ -1,12 +1,14 @@
 //! A prompt as people write it. As a Markdown file it has front matter in YAML, then the text.
 
+use data_encoding::HEXLOWER;
 use promptarium::durable::Journal;
 use promptarium::{Client, Prompt, PromptId, PromptType, Timestamp, Vault, VaultId};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::args::one_of;
 use crate::failure::{Failure, Result, USAGE};
-use crate::media::digest;
 
 /// The fields of a prompt in a file, on the command line, or in a call of a tool.
 #[derive(Debug, Clone, Default, PartialEq, clap::Args, Serialize, Deserialize)]
@@ -44,8 +46,7 @@ const FENCE: &str = "---\n";
 
 impl Document {
     pub(crate) fn new(prompt: &Prompt, vaults: &[Vault]) -> Self {
-        let ids = &prompt.vault_ids;
-        let of_prompt = vaults.iter().filter(|vault| ids.contains(&vault.id));
+        let of_prompt = vaults.iter().filter(|vault| prompt.vault_ids.contains(&vault.id));
         Self {
             id: Some(prompt.id),
             title: prompt.title.clone(),
@@ -61,14 +62,19 @@ impl Document {
 
     /// Reads a file; one without front matter is all text.
     pub(crate) fn parse(file: &str) -> Result<Self> {
-        let file = unix_lines(file.strip_prefix('\u{feff}').unwrap_or(file));
-        let Some((front, text)) = split_front_matter(&file) else {
+        let file = unix_lines(file.trim_start_matches('\u{feff}'));
+        let is_fence = |line: &str| line.trim_end() == FENCE.trim_end();
+        let mut lines = file.split_inclusive('\n');
+        let is_open = lines.next().is_some_and(is_fence) && lines.clone().any(is_fence);
+        let front: String = lines.by_ref().take_while(|line| is_open && !is_fence(line)).collect();
+        if front.trim().is_empty() {
             return Ok(Self { text: file, ..Self::default() });
-        };
-        let document: Self = yaml_serde::from_str(front)
+        }
+        let document: Self = yaml_serde::from_str(&front)
             .map_err(|error| Failure::new(USAGE, format!("the front matter: {error}")))?;
         // The blank line after the front matter and the line break at the end are not the text's.
-        let text = text.strip_prefix('\n').unwrap_or(text);
+        let text: String = lines.collect();
+        let text = text.strip_prefix('\n').unwrap_or(&text);
         Ok(Self { text: text.strip_suffix('\n').unwrap_or(text).to_owned(), ..document })
     }
 
@@ -94,19 +100,15 @@ impl Document {
     ) -> Result<Prompt> {
         let create = client.prompts().create(&self.title, &self.text);
         let create = create.set_prompt_type(Some(self.prompt_type()));
-        let create =
-            create.set_platform(self.platform.as_deref()).set_vault(vaults.first().copied());
-        let create = create.set_model_id(self.model.as_deref());
+        let create = create.set_platform(self.platform.as_deref());
+        let create = create.set_model_id(self.model.as_deref()).set_vault(vaults.first().copied());
         let mut prompt = match journal {
             Some(journal) => journal.run(self.key(), create).await?,
             None => create.await?,
         };
-        if vaults.len() > 1 {
-            // Not those of the journal: an interrupted run may have saved it in more.
-            let saved = client.prompts().get(prompt.id).await?.vault_ids;
-            for vault in vaults.iter().filter(|vault| !saved.contains(vault)) {
-                prompt = client.prompts().save(prompt.id, *vault).await?;
-            }
+        // Also those that an interrupted run may have saved it in.
+        for vault in vaults.iter().skip(1) {
+            prompt = client.prompts().save(prompt.id, *vault).await?;
         }
         Ok(prompt)
     }
@@ -119,11 +121,11 @@ impl Document {
 
     /// Changes what differs. The vaults of the prompt stay.
     pub(crate) async fn update(self, client: &Client, now: &Prompt) -> Result<Prompt> {
-        let prompt_type = self.prompt_type.filter(|it| *it != now.prompt_type);
-        let update = client.prompts().update(now.id).set_prompt_type(prompt_type);
         let title = Some(self.title).filter(|it| !it.is_empty() && *it != now.title);
-        let text = Some(self.text).filter(|text| *text != unix_lines(&now.text));
-        let update = update.set_title(title).set_text(text).set_model_id(self.model);
+        let text = Some(self.text).filter(|it| *it != unix_lines(&now.text));
+        let update = client.prompts().update(now.id).set_title(title).set_text(text);
+        let update = update.set_prompt_type(self.prompt_type.filter(|it| *it != now.prompt_type));
+        let update = update.set_model_id(self.model);
         Ok(match self.platform {
             platform if platform == now.platform => update.await?,
             Some(platform) => update.platform(platform).await?,
@@ -138,33 +140,23 @@ impl Document {
     }
 }
 
-/// The front matter of a file, and what follows it.
-fn split_front_matter(file: &str) -> Option<(&str, &str)> {
-    let is_fence = |line: &str| line.trim_end() == FENCE.trim_end();
-    let (_, rest) = file.split_once('\n').filter(|(first, _)| is_fence(first))?;
-    let mut length = 0;
-    let end = rest.split_inclusive('\n').find(|line| {
-        length += line.len();
-        is_fence(line)
-    })?;
-    let (front, text) = rest.split_at(length);
-    let front = front.strip_suffix(end).filter(|front| !front.trim().is_empty())?;
-    Some((front, text))
-}
-
 /// A list of texts, or one of them.
 fn list<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Listed {
-        One(String),
-        Many(Vec<String>),
-    }
-    Ok(match Option::deserialize(deserializer)? {
-        None => Vec::new(),
-        Some(Listed::One(one)) => vec![one],
-        Some(Listed::Many(many)) => many,
+    Ok(match Value::deserialize(deserializer)? {
+        Value::Null => Vec::new(),
+        Value::Array(values) => values.iter().map(plain).collect(),
+        value => vec![plain(&value)],
     })
+}
+
+/// The text that a value is, or its JSON.
+pub(crate) fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A name for this content.
+pub(crate) fn digest(content: &str) -> String {
+    HEXLOWER.encode(Sha256::digest(content).get(..16).unwrap_or_default())
 }
 
 /// The text with the line breaks of Unix: those of a file say nothing of its prompt.

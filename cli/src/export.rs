@@ -1,7 +1,7 @@
 //! A folder with a Markdown file for each prompt.
 
 use std::collections::HashMap;
-use std::fs::{self, TryLockError};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use promptarium::PromptId;
@@ -15,24 +15,31 @@ use crate::output::{App, note, progress};
 /// Names the library that a folder was exported from, where the ids in its files are valid.
 pub(crate) const ORIGIN: &str = ".promptarium";
 
-pub(crate) async fn export(app: &App, folder: &Path, vault: Option<&str>, delete: bool) -> Result {
+#[derive(clap::Args)]
+pub(crate) struct Export {
+    folder: PathBuf,
+    /// Only the prompts of this vault.
+    #[arg(long)]
+    vault: Option<String>,
+    /// Delete the files of prompts that are gone.
+    #[arg(long, conflicts_with = "vault")]
+    delete: bool,
+}
+
+pub(crate) async fn export(app: &App, Export { folder, vault, delete }: &Export) -> Result {
     let client = &app.client;
-    let vault = find::vault_id(client, vault).await?;
+    let vault = find::vault_id(client, vault.as_deref()).await?;
     fs::create_dir_all(folder).map_err(Failure::file(folder))?;
     let origin = folder.join(ORIGIN);
-    match fs::read_to_string(&origin) {
-        Ok(url) if !["", client.base_url()].contains(&url.trim()) => {
-            let text = format!("{} is an export of {}", folder.display(), url.trim());
-            return Err(Failure::new(USAGE, text).hint("choose another folder"));
-        }
-        _ => fs::write(&origin, client.base_url()).map_err(Failure::file(&origin))?,
+    let exported_from = fs::read_to_string(&origin).unwrap_or_default();
+    if !["", client.base_url()].contains(&exported_from.trim()) {
+        let text = format!("{} is an export of {}", folder.display(), exported_from.trim());
+        return Err(Failure::new(USAGE, text).hint("choose another folder"));
     }
-    // Two at once would write to the same file.
+    fs::write(&origin, client.base_url()).map_err(Failure::file(&origin))?;
+    // Two at once would write to the same file: the second waits.
     let lock = fs::File::open(&origin).map_err(Failure::file(&origin))?;
-    if let Err(TryLockError::WouldBlock) = lock.try_lock() {
-        let text = format!("{} is being exported by another run", folder.display());
-        return Err(Failure::new(FAILED, text));
-    }
+    let _ = lock.lock();
     let mut files = exported(folder)?;
     let vaults = client.vaults().list().await?;
     let bar = progress(None, "{spinner} {pos} prompts");
@@ -41,23 +48,23 @@ pub(crate) async fn export(app: &App, folder: &Path, vault: Option<&str>, delete
     while let Some(prompt) = prompts.try_next().await? {
         bar.inc(1);
         let (file, old) = (Document::new(&prompt, &vaults).to_file(), files.remove(&prompt.id));
-        let is_same = |old: &PathBuf| fs::read(old).is_ok_and(|old| old == file.as_bytes());
-        if !old.as_ref().is_some_and(is_same) {
-            // A file keeps its name when the title changes.
-            let name = format!("{}-{}.md", find::slug(&prompt.title, 60), prompt.id);
-            let is_new = old.is_none();
-            let path = old.unwrap_or_else(|| folder.join(name));
-            if is_new && path.exists() {
-                let text = format!("{} is not the prompt {}", path.display(), prompt.id);
-                return Err(Failure::new(FAILED, text).hint("rename it, and export again"));
-            }
-            // Whole or not at all: `import` stores what is in the file.
-            let part = folder.join(".part");
-            let moved = fs::write(&part, file).and_then(|()| fs::rename(&part, &path));
-            let moved = moved.inspect_err(|_| drop(fs::remove_file(&part)));
-            moved.map_err(Failure::file(&path))?;
-            written += 1;
+        let is_new = old.is_none();
+        // A file keeps its name when the title changes.
+        let name = format!("{}-{}.md", find::slug(&prompt.title, 60), prompt.id);
+        let path = old.unwrap_or_else(|| folder.join(name));
+        if fs::read(&path).is_ok_and(|old| old == file.as_bytes()) {
+            continue;
         }
+        if is_new && path.exists() {
+            let text = format!("{} is not the prompt {}", path.display(), prompt.id);
+            return Err(Failure::new(FAILED, text).hint("rename it, and export again"));
+        }
+        // Whole or not at all: `import` stores what is in the file.
+        let part = folder.join(".part");
+        let moved = fs::write(&part, file).and_then(|()| fs::rename(&part, &path));
+        let moved = moved.inspect_err(|_| drop(fs::remove_file(&part)));
+        moved.map_err(Failure::file(&path))?;
+        written += 1;
     }
     bar.finish_and_clear();
     // What is left belongs to prompts that are gone, unless only a vault was exported.

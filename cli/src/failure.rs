@@ -14,7 +14,8 @@ pub(crate) struct Failure {
     /// Whether other requests would fail for the same reason.
     pub(crate) is_general: bool,
     text: String,
-    hint: Option<String>,
+    /// What to do next; may be empty.
+    hint: String,
 }
 
 /// The exit codes; 3 is for a server that cannot be reached.
@@ -25,13 +26,11 @@ pub(crate) const INTERRUPTED: u8 = 130;
 
 impl Failure {
     pub(crate) fn new(code: u8, text: impl Into<String>) -> Self {
-        Self { code, is_general: false, text: text.into(), hint: None }
+        Self { code, is_general: false, text: text.into(), hint: String::new() }
     }
 
-    /// What to do next.
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: hint.into(), ..self }
     }
 
     /// A file that cannot be read or written.
@@ -42,33 +41,32 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let unreachable = error.is_connect() || error.is_timeout() || error.is_transport();
-        // Lists are always there.
-        let is_wrong_path = error.path_template().is_some_and(|path| !path.contains('{'));
-        // What the API itself says is not the page of another server.
-        let is_foreign = error.message().is_none();
-        let is_wrong_url = error.is_not_found() && is_wrong_path
-            || is_foreign && (error.is_other_status() || error.is_decode());
+        let is_unreachable = error.is_connect() || error.is_timeout() || error.is_transport();
+        // A list is always there, and what the API itself says is not the page of another server.
+        let is_wrong_url = error.is_not_found()
+            && error.path_template().is_some_and(|path| !path.contains('{'))
+            || error.message().is_none() && (error.is_other_status() || error.is_decode());
         let text = error.to_string();
         let is_server_error = error.status().is_some_and(|status| status.is_server_error());
-        let is_general = unreachable || is_server_error || error.is_unauthorized();
-        let (code, hint) = match error.job_id().filter(|_| error.is_outcome_unknown()) {
-            Some(job) => (FAILED, format!("it may be paid: promptarium generate --resume {job}")),
-            None if error.is_ambiguous() => {
-                (FAILED, "look for it; if it is not there, promptarium new stores it".into())
+        let paid = error.job_id().filter(|_| error.is_outcome_unknown());
+        let paid = paid.map(|job| format!("it may be paid: promptarium generate --resume {job}"));
+        let (code, hint) = match &paid {
+            Some(paid) => (FAILED, &**paid),
+            _ if error.is_ambiguous() => {
+                (FAILED, "look for it; if it is not there, promptarium new stores it")
             }
-            None if unreachable => (3, "is the server running? see promptarium login".into()),
+            _ if is_unreachable => (3, "is the server running? see promptarium login"),
             // The client may have asked that already.
-            None if is_wrong_url && text.contains("/api/v1") => (FAILED, String::new()),
-            None if is_wrong_url => (FAILED, "does the address end in /api/v1?".into()),
-            None if error.is_unauthorized() => {
-                (FAILED, "the key is wrong or may not write: promptarium login URL".into())
+            _ if is_wrong_url && text.contains("/api/v1") => (FAILED, ""),
+            _ if is_wrong_url => (FAILED, "does the address end in /api/v1?"),
+            _ if error.is_unauthorized() => {
+                (FAILED, "the key is wrong or may not write: promptarium login URL")
             }
-            None if error.is_not_found() => (ABSENT, String::new()),
-            None => (if error.is_invalid() { USAGE } else { FAILED }, String::new()),
+            _ if error.is_not_found() => (ABSENT, ""),
+            _ => (if error.is_invalid() { USAGE } else { FAILED }, ""),
         };
-        let hint = Some(hint).filter(|hint| !hint.is_empty());
-        Self { code, is_general, text, hint }
+        let is_general = is_unreachable || is_server_error || error.is_unauthorized();
+        Self { code, is_general, hint: hint.to_owned(), text }
     }
 }
 
@@ -81,7 +79,7 @@ impl From<io::Error> for Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)?;
-        self.hint.iter().try_for_each(|hint| write!(f, "\n  {hint}"))
+        let gap = if self.hint.is_empty() { "" } else { "\n  " };
+        write!(f, "{}{gap}{}", self.text, self.hint)
     }
 }

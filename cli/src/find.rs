@@ -11,18 +11,13 @@ use slug::slugify;
 
 use crate::failure::{ABSENT, Failure, Result, USAGE};
 
-/// The vault with this id or name.
+/// The vault with this id, as ids are printed, or with this name.
 pub(crate) async fn vault(client: &Client, name: &str) -> Result<Vault> {
     let vaults = client.vaults().list().await?;
-    match vaults.iter().find(|vault| Some(vault.id.get()) == id(name)) {
+    match vaults.iter().find(|vault| vault.id.to_string() == name) {
         Some(vault) => Ok(vault.clone()),
         None => named(vaults, name),
     }
-}
-
-/// The id that this is, as ids are printed: `007` and `+7` are titles.
-fn id(name: &str) -> Option<i64> {
-    name.parse().ok().filter(|id: &i64| id.to_string() == name)
 }
 
 /// The vault with this name, or else the only one that has it in another case or with other accents.
@@ -41,8 +36,10 @@ pub(crate) async fn vault_id(client: &Client, name: Option<&str>) -> Result<Opti
 
 /// The prompt with this id or title, or else the only one whose title has this in it.
 pub(crate) async fn prompt(client: &Client, name: &str) -> Result<Prompt> {
-    if let Some(id) = id(name)
-        && let Some(prompt) = client.prompts().get_opt(PromptId::new(id)).await?
+    // As ids are printed: `007` and `+7` are titles.
+    let id = name.parse().ok().filter(|id: &i64| id.to_string() == name);
+    if let Some(id) = id.map(PromptId::new)
+        && let Some(prompt) = client.prompts().get_opt(id).await?
     {
         return Ok(prompt);
     }
@@ -58,6 +55,11 @@ pub(crate) async fn prompt(client: &Client, name: &str) -> Result<Prompt> {
     one(found, |prompt| prompt.id.get(), &format!("prompt \"{name}\""), hint)
 }
 
+/// The prompts with these ids or titles.
+pub(crate) async fn prompts(client: &Client, names: &[String]) -> Result<Vec<Prompt>> {
+    stream::iter(names).then(|name| prompt(client, name)).try_collect().await
+}
+
 fn one<T>(mut found: Vec<T>, id: fn(&T) -> i64, what: &str, hint: &str) -> Result<T> {
     let ids: Vec<_> = found.iter().take(10).map(|it| id(it).to_string()).collect();
     match found.pop() {
@@ -68,29 +70,20 @@ fn one<T>(mut found: Vec<T>, id: fn(&T) -> i64, what: &str, hint: &str) -> Resul
     }
 }
 
-type Found = std::result::Result<Prompt, Error>;
-
-/// The prompts of the list that have all of these words.
-///
-/// The server is asked to search. One that does not know the parameter refuses it, or returns
-/// every prompt; then this program searches.
-pub(crate) async fn search(list: ListPrompts, words: &str) -> Result<BoxStream<'static, Found>> {
-    let asked = list.clone().set_search(Some(words).filter(|words| !words.trim().is_empty()));
-    let words = fold(words).replace('"', " ");
-    let (first, filters) = match asked.clone().page().await {
-        Err(error) if error.is_invalid() => (list.clone().page().await?, true),
-        page => {
-            let page = page?;
-            // The server may know better what matches. No prompt has this word.
-            let probe = list.clone().search("qzxvjwkqzxvjwk").page_size(1);
-            let is_doubtful = !page.items.iter().all(|prompt| has_all(prompt, &words));
-            (page, is_doubtful && !probe.page().await.is_ok_and(|page| page.items.is_empty()))
-        }
+/// The prompts of the list that have all of these words. This program searches if the server does
+/// not, which then refuses the parameter, or returns prompts for a word that none has.
+pub(crate) async fn search(
+    list: ListPrompts,
+    words: &str,
+) -> Result<BoxStream<'static, std::result::Result<Prompt, Error>>> {
+    let searches = match list.clone().search("qzxvjwkqzxvjwk").page_size(1).page().await {
+        Err(error) if error.is_invalid() => false,
+        page => page?.items.is_empty(),
     };
-    let list = if filters { list } else { asked };
-    let rest = first.next_cursor.map(|cursor| list.cursor(cursor).items());
-    let found = stream::iter(first.items.into_iter().map(Ok)).chain(stream::iter(rest).flatten());
-    Ok(found.try_filter(move |it| ready(!filters || has_all(it, &words))).boxed())
+    let asked = Some(words).filter(|words| searches && !words.trim().is_empty());
+    let words = fold(words).replace('"', " ");
+    let found = list.set_search(asked).items();
+    Ok(found.try_filter(move |it| ready(searches || has_all(it, &words))).boxed())
 }
 
 fn has_all(prompt: &Prompt, words: &str) -> bool {

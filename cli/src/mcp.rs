@@ -1,29 +1,39 @@
 //! The library for AI clients: a server of the Model Context Protocol.
 
 mod menu;
-mod pictures;
-mod serve;
 mod tools;
 
 use std::collections::{HashMap, HashSet};
+use std::error::Error;
+use std::future::ready;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use axum::Router;
+use axum::serve::ListenerExt as _;
 use futures::StreamExt as _;
-use promptarium::{Client, Page, Prompt, VaultId};
+use futures::stream::{self, BoxStream};
+use promptarium::{Client, Prompt, VaultId};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-    CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourcesResult as Resources, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
-use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
-use rmcp::{ErrorData, RoleServer, ServerHandler};
+use rmcp::service::{
+    NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext,
+};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio_pipes};
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
+use tokio::net::TcpListener;
+use tokio::time::sleep;
 
 use crate::args::Mcp;
-use crate::failure::{Failure, Result};
+use crate::failure::{ABSENT, FAILED, Failure, Result, USAGE};
 use crate::find;
+use crate::output::note;
 
 /// The library as one client sees it.
 #[derive(Clone)]
@@ -33,12 +43,10 @@ struct Library {
     vault: Option<VaultId>,
     options: Mcp,
     /// The pinned prompts of each vault, and when they were read.
-    pinned: Arc<tokio::sync::Mutex<Pinned>>,
+    pinned: Arc<tokio::sync::Mutex<HashMap<VaultId, (Instant, Vec<Prompt>)>>>,
     /// The addresses of pictures that were named to the client, which it may read.
     pictures: Arc<Mutex<HashSet<String>>>,
 }
-
-type Pinned = HashMap<VaultId, (Instant, Vec<Prompt>)>;
 
 const INSTRUCTIONS: &str = "A library of prompts. Its menu offers the pinned prompts, or those of \
     one vault; the prompt \"library\" takes the title of any other. search_prompts finds prompts by \
@@ -46,20 +54,47 @@ const INSTRUCTIONS: &str = "A library of prompts. Its menu offers the pinned pro
 
 pub(crate) async fn run(client: Client, options: Mcp) -> Result {
     let vault = find::vault_id(&client, options.vault.as_deref()).await?;
-    let (pinned, pictures) = (Arc::default(), Arc::default());
+    let (pinned, pictures, http) = (Arc::default(), Arc::default(), options.http);
     let library = Library { client, vault, options, pinned, pictures };
-    match library.options.http {
-        Some(address) => serve::http(library, address).await,
-        None => serve::stdio(library).await,
+    if let Some(address) = http {
+        return serve_http(library, address).await;
+    }
+    // The client that started this program, until it closes standard input.
+    let failed = |error: &dyn Error| Failure::new(FAILED, format!("MCP: {error}"));
+    match library.serve(stdio_pipes()).await {
+        Ok(running) => running.waiting().await.map(drop).map_err(|error| failed(&error)),
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(failed(&error)),
     }
 }
 
-/// An error of the protocol: the request is wrong, or cannot be served now.
-fn protocol_error(failure: impl Into<Failure>) -> ErrorData {
-    let failure = failure.into();
-    match failure.code {
-        2 | 4 => ErrorData::invalid_params(failure.to_string(), None),
-        _ => ErrorData::internal_error(failure.to_string(), None),
+/// Serves clients of this machine. A page of another origin in a browser is refused.
+async fn serve_http(library: Library, address: SocketAddr) -> Result {
+    if !address.ip().is_loopback() {
+        let text = format!("--http: {address} is not a loopback address");
+        return Err(Failure::new(USAGE, text)
+            .hint("use 127.0.0.1:PORT; whoever reaches it has your key's rights"));
+    }
+    let failed = |error| Failure::new(FAILED, format!("--http: {address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
+    let config = StreamableHttpServerConfig::default().with_allowed_origins(origins);
+    let sessions = Arc::new(LocalSessionManager::default());
+    let service = StreamableHttpService::new(move || Ok(library.clone()), sessions, config);
+    let address = listener.local_addr()?;
+    note(format!("MCP at http://{address}/mcp, for this machine only; Ctrl-C stops it"));
+    // An event waits for no acknowledgement of the one before.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+    axum::serve(listener, Router::new().nest_service("/mcp", service)).await.map_err(failed)
+}
+
+/// The request is wrong, or cannot be served now.
+impl From<Failure> for ErrorData {
+    fn from(failure: Failure) -> Self {
+        match failure.code {
+            USAGE | ABSENT => Self::invalid_params(failure.to_string(), None),
+            _ => Self::internal_error(failure.to_string(), None),
+        }
     }
 }
 
@@ -68,10 +103,21 @@ type Request = RequestContext<RoleServer>;
 type Paged = Option<PaginatedRequestParams>;
 
 impl Library {
-    /// The page at the cursor of the request, and the cursor of the next.
-    async fn page(&self, cursor: Option<String>) -> Answer<(Vec<Prompt>, Option<String>)> {
-        let Page { items, next_cursor, .. } = self.offered(cursor).await.map_err(protocol_error)?;
-        Ok((items, next_cursor.map(|cursor| cursor.to_string())))
+    /// If changes of the prompts that are offered are watched: whether there is one, each time that
+    /// they were looked at. The longer there is none the longer it waits, up to eight times the
+    /// interval.
+    async fn changes(&self) -> BoxStream<'static, bool> {
+        let Some(interval) = self.options.watch else { return stream::empty().boxed() };
+        let interval = Duration::from_secs(interval.into());
+        let look = move |(library, wait, seen): (Self, Duration, _)| async move {
+            sleep(wait).await;
+            let state = library.state().await;
+            let has_changed = state.is_some() && state != seen;
+            let longer = (wait * 3 / 2).min(interval * 8);
+            let wait = if has_changed { interval } else { longer };
+            Some((has_changed, (library, wait, state.or(seen))))
+        };
+        stream::unfold((self.clone(), interval, self.state().await), look).boxed()
     }
 }
 
@@ -90,11 +136,9 @@ impl ServerHandler for Library {
     async fn list_prompts(&self, request: Paged, _: Request) -> Answer<ListPromptsResult> {
         let cursor = request.and_then(|request| request.cursor);
         let any = cursor.is_none().then(menu::any_prompt);
-        let (prompts, next_cursor) = self.page(cursor).await?;
+        let (prompts, next_cursor) = self.offered(cursor).await?;
         let entries = any.into_iter().chain(prompts.iter().map(menu::entry)).collect();
-        let result = ListPromptsResult::with_all_items(entries);
-        let result = result.with_cache_scope(CacheScope::Private);
-        Ok(ListPromptsResult { next_cursor, ..result })
+        Ok(ListPromptsResult { next_cursor, ..ListPromptsResult::with_all_items(entries) })
     }
 
     async fn get_prompt(
@@ -102,24 +146,22 @@ impl ServerHandler for Library {
         request: GetPromptRequestParams,
         _: Request,
     ) -> Answer<GetPromptResponse> {
-        let arguments = request.arguments.unwrap_or_default();
-        Ok(self.filled(&request.name, &arguments).await.map_err(protocol_error)?.into())
+        Ok(self.filled(&request.name, &request.arguments.unwrap_or_default()).await?.into())
     }
 
     async fn complete(&self, request: CompleteRequestParams, _: Request) -> Answer<CompleteResult> {
-        let Some(name) = request.r#ref.as_prompt_name() else {
-            return Ok(CompleteResult::default());
+        let mut values = match request.r#ref.as_prompt_name() {
+            Some(name) => self.completions(name, &request.argument).await?,
+            None => Vec::new(),
         };
-        let mut values = self.completions(name, &request.argument).await.map_err(protocol_error)?;
         let has_more = values.len() > CompletionInfo::MAX_VALUES;
         values.truncate(CompletionInfo::MAX_VALUES);
         let info = CompletionInfo::with_pagination(values, None, has_more);
-        Ok(CompleteResult::new(info.map_err(|error| ErrorData::internal_error(error, None))?))
+        Ok(CompleteResult::new(info.unwrap_or_default()))
     }
 
     async fn list_tools(&self, _: Paged, _: Request) -> Answer<ListToolsResult> {
-        let tools = ListToolsResult::with_all_items(tools::all(self.options.write));
-        Ok(tools.with_cache_scope(CacheScope::Private))
+        Ok(ListToolsResult::with_all_items(tools::all(self.options.write)))
     }
 
     async fn call_tool(
@@ -127,15 +169,14 @@ impl ServerHandler for Library {
         request: CallToolRequestParams,
         context: Request,
     ) -> Answer<CallToolResponse> {
-        self.call(request, context).await.map(Into::into)
+        Ok(self.call(request, context).await?.into())
     }
 
-    async fn list_resources(&self, request: Paged, _: Request) -> Answer<Resources> {
-        let (prompts, next_cursor) = self.page(request.and_then(|request| request.cursor)).await?;
+    async fn list_resources(&self, request: Paged, _: Request) -> Answer<ListResourcesResult> {
+        let cursor = request.and_then(|request| request.cursor);
+        let (prompts, next_cursor) = self.offered(cursor).await?;
         let pictures = prompts.iter().flat_map(|prompt| self.pictures(prompt)).collect();
-        let result = Resources::with_all_items(pictures);
-        let result = result.with_cache_scope(CacheScope::Private);
-        Ok(Resources { next_cursor, ..result })
+        Ok(ListResourcesResult { next_cursor, ..ListResourcesResult::with_all_items(pictures) })
     }
 
     async fn read_resource(
@@ -143,11 +184,11 @@ impl ServerHandler for Library {
         request: ReadResourceRequestParams,
         _: Request,
     ) -> Answer<ReadResourceResponse> {
-        self.read_picture(&request.uri).await.map(Into::into)
+        Ok(self.read_picture(request.uri).await?.into())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let Some(mut changes) = self.changes().await else { return };
+        let mut changes = self.changes().await;
         tokio::spawn(async move {
             while let Some(has_changed) = changes.next().await
                 && !context.peer.is_transport_closed()
@@ -164,8 +205,7 @@ impl ServerHandler for Library {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
-        let Some(changes) = self.changes().await else { return Ok(()) };
-        let changes = changes.filter(|has_changed| std::future::ready(*has_changed));
+        let changes = self.changes().await.filter(|has_changed| ready(*has_changed));
         tokio::select! {
             () = context.cancelled() => {}
             () = changes.for_each(async |_| {

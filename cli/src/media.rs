@@ -1,23 +1,24 @@
 //! Uploads and generations.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use data_encoding::HEXLOWER;
 use promptarium::durable::Journal;
 use promptarium::{
     Client, Error, FinishedGeneration, GenerationJob, GenerationStatus, JobId, VaultId,
 };
 use serde::Deserialize;
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
 use crate::config::state_folder;
+use crate::document::digest;
 use crate::failure::{Failure, INTERRUPTED, Result, USAGE};
+use crate::find;
 use crate::output::{App, note, one_line, progress};
-use crate::{fill, find};
+use crate::prompts::text;
 
 pub(crate) async fn upload(app: &App, files: &[PathBuf]) -> Result {
     for file in files {
@@ -80,42 +81,44 @@ pub(crate) async fn generate(app: &App, order: Order) -> Result {
     }
 }
 
-/// Carries the order out, and shows or downloads the pictures.
+/// Carries the order out, and prints the addresses of the pictures, or downloads them.
 async fn show(app: &App, mut order: Order, job: &OnceLock<JobId>) -> Result {
     // Before anything is paid.
     if let Some(folder) = &order.output {
         fs::create_dir_all(folder).map_err(Failure::file(folder))?;
     }
-    order.text = order.text.as_deref().map(fill::text).transpose()?;
+    order.text = order.text.as_deref().map(text).transpose()?;
     let bar = progress(None, "{spinner} {msg}, {elapsed}");
     bar.enable_steady_tick(Duration::from_millis(120));
     let on_change = |status: &GenerationStatus| bar.set_message(one_line(status.state.as_str()));
-    let show = async |finished| {
+    let show = async |finished: FinishedGeneration| {
         bar.finish_and_clear();
-        print(app, &order, job.get().map_or("ID", JobId::as_str), &finished).await
+        if let Some(folder) = &order.output {
+            let id = job.get().map_or("ID", JobId::as_str);
+            return download(app, folder, order.text.as_deref(), id, &finished).await;
+        }
+        let urls: Vec<_> = finished.images().map(|image| image.url.as_str()).collect();
+        app.item(&finished, urls.join("\n"))
     };
     let shown = order.run(&app.client, job, Duration::MAX, on_change, show).await;
     bar.finish_and_clear();
     shown
 }
 
-/// Prints the addresses of the pictures, or downloads them.
-async fn print(app: &App, order: &Order, id: &str, finished: &FinishedGeneration) -> Result {
-    let Some(folder) = &order.output else {
-        let urls: Vec<_> = finished.images().map(|image| image.url.as_str()).collect();
-        return app.item(finished, urls.join("\n"));
-    };
-    let name = find::slug(order.text.as_deref().unwrap_or(id), 40);
+/// Downloads the pictures. Job and number are different for each one; addresses may have the same
+/// end.
+async fn download(
+    app: &App,
+    folder: &Path,
+    text: Option<&str>,
+    id: &str,
+    finished: &FinishedGeneration,
+) -> Result {
+    let name = format!("{}-{}", find::slug(text.unwrap_or(id), 40), find::slug(id, 12));
     for (number, image) in (1..).zip(finished.images()) {
-        // Job and number are different for each picture; addresses may have the same end.
-        let file = image.url.as_str().split(['?', '#']).next().unwrap_or_default();
-        let file = file.rsplit('/').next().unwrap_or_default();
-        let extension = file.rsplit_once('.').map_or("png", |(_, extension)| extension);
-        let plain = |text: &str, most| {
-            text.chars().filter(char::is_ascii_alphanumeric).take(most).collect::<String>()
-        };
-        let (job, extension) = (plain(id, 12), plain(extension, 5));
-        let path = folder.join(format!("{name}-{job}-{number}.{extension}"));
+        let file = Path::new(image.url.as_str().split(['?', '#']).next().unwrap_or_default());
+        let extension = file.extension().and_then(OsStr::to_str).unwrap_or("png");
+        let path = folder.join(format!("{name}-{number}.{}", find::slug(extension, 5)));
         let asset = app.client.assets().download(&image.url).max_size(u64::MAX);
         let hint = || format!("promptarium generate --resume {id} -o DIR downloads them");
         asset.save(&path).await.map_err(|error| Failure::from(error).hint(hint()))?;
@@ -135,18 +138,16 @@ impl Order {
         show: impl AsyncFnOnce(FinishedGeneration) -> Result<T>,
     ) -> Result<T> {
         let vault = find::vault_id(client, self.vault.as_deref()).await?;
-        let wait = match &self.job {
-            Some(id) => {
-                let _ = job.set(JobId::from(&**id));
-                let wait = client.generations().wait(&**id);
-                if let Some(vault) = vault { wait.vault(vault) } else { wait }
-            }
+        let (id, wait) = match &self.job {
+            Some(id) => (JobId::from(&**id), client.generations().wait(&**id)),
             None => {
                 let queued = self.queue(client, vault).await?;
-                let _ = job.set(queued.client_job_id.clone());
-                client.generations().wait(queued)
+                (queued.client_job_id.clone(), client.generations().wait(queued))
             }
         };
+        let name = format!("\"job\":{}", json!(id));
+        let _ = job.set(id);
+        let wait = if let Some(vault) = vault { wait.vault(vault) } else { wait };
         let ended = wait.timeout(timeout).on_change(on_change).send().await;
         let is_over = ended.as_ref().map_or_else(Error::is_job_failed, |_| true);
         let shown = match ended {
@@ -156,8 +157,7 @@ impl Order {
         // From now on the same order is a new one, and not before: a run that was killed while it
         // showed the pictures did not show them.
         for journal in fs::read_dir(state_folder("generations")?)?.flatten().filter(|_| is_over) {
-            let text = fs::read_to_string(journal.path()).unwrap_or_default();
-            if job.get().is_some_and(|id| text.contains(&format!("\"job\":{}", json!(id)))) {
+            if fs::read_to_string(journal.path()).is_ok_and(|text| text.contains(&name)) {
                 // Another run of the same order may have done it.
                 let _ = fs::remove_file(journal.path());
             }
@@ -187,9 +187,4 @@ impl Order {
         }
         Ok(queued?)
     }
-}
-
-/// A name for this content.
-pub(crate) fn digest(content: &str) -> String {
-    HEXLOWER.encode(Sha256::digest(content).get(..16).unwrap_or_default())
 }

@@ -29,21 +29,19 @@ impl App {
         let cells = |item| columns.iter().map(|(_, cell)| one_line(&cell(item))).collect();
         let mut rows: Vec<Vec<String>> = items.iter().map(cells).collect();
         if !io::stdout().is_terminal() {
-            return print(&rows.iter().map(|row| row.join("\t") + "\n").collect::<String>());
+            return print(rows.iter().map(|row| row.join("\t") + "\n").collect::<String>());
         }
         let headings = columns.iter().map(|(heading, _)| style(heading).bold().to_string());
         rows.insert(0, headings.collect());
-        let mut lines = vec![String::new(); rows.len()];
-        for column in 0..columns.len() {
-            let cells = || rows.iter().filter_map(|row| row.get(column));
-            let width = cells().map(|cell| measure_text_width(cell)).max().unwrap_or(0) + 2;
-            for (line, cell) in lines.iter_mut().zip(cells()) {
-                line.push_str(&pad_str(cell, width, Alignment::Left, None));
-            }
-        }
-        let width = Term::stdout().size().1.into();
-        let lines = lines.iter().map(|line| truncate_str(line.trim_end(), width, "…") + "\n");
-        print(&lines.collect::<String>())
+        let width = |at: usize| rows.iter().map(|row| measure_text_width(&row[at]) + 2).max();
+        let widths: Vec<_> = (0..columns.len()).filter_map(width).collect();
+        let lines = rows.iter().map(|row| {
+            let cells = row.iter().zip(&widths);
+            let cells = cells.map(|(cell, width)| pad_str(cell, *width, Alignment::Left, None));
+            let line = cells.collect::<String>();
+            truncate_str(line.trim_end(), Term::stdout().size().1.into(), "…").into_owned() + "\n"
+        });
+        print(lines.collect::<String>())
     }
 
     /// One item: this text, or JSON.
@@ -54,14 +52,14 @@ impl App {
             false if io::stdout().is_terminal() => harmless(&text.to_string()),
             false => text.to_string(),
         };
-        print(&if text.ends_with('\n') { text } else { text + "\n" })
+        print(if text.ends_with('\n') { text } else { text + "\n" })
     }
 }
 
 /// Writes to standard output.
-pub(crate) fn print(text: &str) -> Result {
+pub(crate) fn print(text: impl AsRef<[u8]>) -> Result {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
+    stdout.write_all(text.as_ref())?;
     Ok(stdout.flush()?)
 }
 
@@ -79,9 +77,7 @@ pub(crate) fn can_ask() -> bool {
 /// Asks for a line.
 pub(crate) fn ask(question: &str) -> Result<String> {
     Term::stderr().write_str(&harmless(question))?;
-    let mut line = String::new();
-    io::stdin().read_line(&mut line)?;
-    Ok(line.trim_end_matches(['\r', '\n']).to_owned())
+    Ok(io::stdin().lines().next().transpose()?.unwrap_or_default())
 }
 
 /// Asks whether to go on, unless the answer is given.

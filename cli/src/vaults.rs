@@ -1,6 +1,5 @@
 //! The commands about vaults.
 
-use futures::{StreamExt as _, TryStreamExt as _, stream};
 use promptarium::{Client, Vault, VaultId, VaultPrompt, limits};
 
 use crate::args::{Members, VaultCommand};
@@ -31,11 +30,10 @@ pub(crate) async fn run(app: &App, command: VaultCommand) -> Result {
             app.item(&client.vaults().delete(id).await?, id)
         }
         VaultCommand::Add(Members { vault, prompts }) => {
-            let vault = find::vault(client, &vault).await?;
-            let found = stream::iter(&prompts).then(|name| find::prompt(client, name));
-            let ids: Vec<_> = found.map_ok(|prompt| prompt.id).try_collect().await?;
-            for ids in ids.chunks(*limits::ADDED_PROMPTS.end()) {
-                let added = client.vault(vault.id).add(ids.iter().copied()).await?;
+            let vault = client.vault(find::vault(client, &vault).await?.id);
+            let prompts = find::prompts(client, &prompts).await?;
+            for prompts in prompts.chunks(*limits::ADDED_PROMPTS.end()) {
+                let added = vault.add(prompts.iter().map(|prompt| prompt.id)).await?;
                 app.item(&added, added.prompt_count)?;
             }
             Ok(())

@@ -4,14 +4,14 @@ use std::future::ready;
 use std::time::{Duration, Instant};
 
 use futures::{StreamExt as _, TryStreamExt as _};
-use promptarium::{Page, Prompt, PromptId, Vault};
+use promptarium::{Prompt, PromptId, Timestamp, Vault};
 use rmcp::model::{
     ArgumentInfo, CompletionInfo, GetPromptResult, JsonObject, Prompt as Entry, PromptArgument,
     PromptMessage, Role,
 };
-use serde_json::Value;
 
 use super::Library;
+use crate::document::plain;
 use crate::failure::{ABSENT, Failure, Result, USAGE};
 use crate::find;
 
@@ -26,12 +26,16 @@ const FRESH: Duration = Duration::from_secs(60);
 const COMPLETED: usize = 2_000;
 
 impl Library {
-    /// A page of the prompts that are offered: those of the vault, or all that are pinned. If none
-    /// is pinned, the newest ones, and no more than a menu can show.
-    pub(super) async fn offered(&self, cursor: Option<String>) -> Result<Page<Prompt>> {
+    /// A page of the prompts that are offered, and the cursor of the next: those of the vault, or
+    /// all that are pinned. If none is pinned, the newest ones, and no more than a menu can show.
+    pub(super) async fn offered(
+        &self,
+        cursor: Option<String>,
+    ) -> Result<(Vec<Prompt>, Option<String>)> {
         let list = self.client.prompts().list().page_size(PAGE);
         if let Some(vault) = self.vault {
-            return Ok(list.vault(vault).set_cursor(cursor).page().await?);
+            let page = list.vault(vault).set_cursor(cursor).page().await?;
+            return Ok((page.items, page.next_cursor.map(|cursor| cursor.to_string())));
         }
         if cursor.is_some() {
             return Err(Failure::new(USAGE, "the cursor is not one of this list"));
@@ -52,8 +56,13 @@ impl Library {
         let mut pinned: Vec<_> = known.values().flat_map(|(_, prompts)| prompts.clone()).collect();
         pinned.sort_by_key(|prompt| prompt.id);
         pinned.dedup_by_key(|prompt| prompt.id);
-        let offered = if pinned.is_empty() { list.page().await?.items } else { pinned };
-        Ok(Page::new(offered, None))
+        Ok((if pinned.is_empty() { list.page().await?.items } else { pinned }, None))
+    }
+
+    /// What tells a change of the menu, if the library can be reached.
+    pub(super) async fn state(&self) -> Option<Vec<(PromptId, Timestamp)>> {
+        let (prompts, _) = self.offered(None).await.ok()?;
+        Some(prompts.iter().map(|prompt| (prompt.id, prompt.updated_at)).collect())
     }
 
     /// The prompt of an entry, with its arguments filled in.
@@ -63,26 +72,23 @@ impl Library {
         arguments: &JsonObject,
     ) -> Result<GetPromptResult> {
         let prompt = self.named(name, arguments).await?;
-        let missing = prompt.missing(|name| arguments.contains_key(name));
+        let missing = prompt.missing(|name| arguments.contains_key(name)).join(", ");
         if !missing.is_empty() && name != ANY {
-            let text = format!("a value is missing for: {}", missing.join(", "));
-            return Err(Failure::new(USAGE, text));
+            return Err(Failure::new(USAGE, format!("a value is missing for: {missing}")));
         }
-        let text = prompt.filled(|name| arguments.get(name).map(text));
+        let text = prompt.filled(|name| arguments.get(name).map(plain));
         let message = PromptMessage::new_text(Role::User, text);
         Ok(GetPromptResult::new(vec![message]).with_description(prompt.title))
     }
 
     async fn named(&self, name: &str, arguments: &JsonObject) -> Result<Prompt> {
-        let title = arguments.get("title").map(text).unwrap_or_default();
         // In a name of the menu the title in front of the id may have changed since.
-        match name.rsplit_once('-').and_then(|(_, id)| id.parse().ok()) {
-            Some(id) => {
-                let absent = || Failure::new(ABSENT, format!("there is no prompt \"{name}\""));
-                self.client.prompts().get_opt(PromptId::new(id)).await?.ok_or_else(absent)
-            }
-            None => find::prompt(&self.client, if name == ANY { &title } else { name }).await,
+        if let Some(id) = name.rsplit_once('-').and_then(|(_, id)| id.parse().ok()) {
+            let absent = || Failure::new(ABSENT, format!("there is no prompt \"{name}\""));
+            return self.client.prompts().get_opt(PromptId::new(id)).await?.ok_or_else(absent);
         }
+        let title = arguments.get("title").map(plain).unwrap_or_default();
+        find::prompt(&self.client, if name == ANY { &title } else { name }).await
     }
 
     /// Values for an argument of an entry: titles, or the default of a variable.
@@ -93,9 +99,9 @@ impl Library {
     ) -> Result<Vec<String>> {
         let typed = find::fold(&argument.value);
         if name != ANY {
-            let mut variables = self.named(name, &JsonObject::new()).await?.variables();
-            variables.retain(|it| it.name == argument.name);
-            let defaults = variables.into_iter().filter_map(|it| it.default);
+            let variables = self.named(name, &JsonObject::new()).await?.variables().into_iter();
+            let of_argument = variables.filter(|it| it.name == argument.name);
+            let defaults = of_argument.filter_map(|it| it.default);
             return Ok(defaults.filter(|it| find::fold(it).starts_with(&typed)).collect());
         }
         let found = find::search(self.client.prompts().list(), &argument.value).await?;
@@ -111,6 +117,7 @@ impl Library {
 pub(super) fn entry(prompt: &Prompt) -> Entry {
     let name = format!("{}-{}", find::slug(&prompt.title, 48), prompt.id);
     let words = prompt.text.split_whitespace().take(60).collect::<Vec<_>>().join(" ");
+    let start: String = words.chars().take(120).collect();
     let arguments = prompt.variables().into_iter().map(|variable| {
         let argument = PromptArgument::new(variable.name).with_required(variable.default.is_none());
         match variable.default {
@@ -118,9 +125,7 @@ pub(super) fn entry(prompt: &Prompt) -> Entry {
             None => argument,
         }
     });
-    let arguments = Some(arguments.collect::<Vec<_>>()).filter(|arguments| !arguments.is_empty());
-    let start: String = words.chars().take(120).collect();
-    Entry::new(name, Some(start), arguments).with_title(&prompt.title)
+    Entry::new(name, Some(start), Some(arguments.collect())).with_title(&prompt.title)
 }
 
 pub(super) fn any_prompt() -> Entry {
@@ -128,8 +133,4 @@ pub(super) fn any_prompt() -> Entry {
     let title = title.with_description("The title of a prompt, or its id");
     Entry::new(ANY, Some("Any prompt of the library, by its title"), Some(vec![title]))
         .with_title("A prompt by its title")
-}
-
-pub(super) fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,18 +1,32 @@
-//! The tools that a client can call. What goes wrong is told as the result of the call, so that the
-//! model can act on it.
+//! The tools that a client can call, and pictures. What goes wrong with a tool is told as the result
+//! of the call, so that the model can act on it.
 
+use std::sync::{OnceLock, PoisonError};
+use std::time::Duration;
+
+use data_encoding::BASE64;
 use futures::{StreamExt as _, TryStreamExt as _};
+use promptarium::{AssetUrl, FinishedGeneration, JobId, Prompt};
 use rmcp::ErrorData;
-use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, Tool};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, ReadResourceResult, Resource,
+    ResourceContents, Tool,
+};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use url::Url;
 
-use super::menu::text;
 use super::{Answer, Library, Request};
-use crate::document::Document;
+use crate::document::{Document, plain};
 use crate::failure::{Failure, INTERRUPTED, Result, USAGE};
 use crate::find;
+use crate::media::Order;
+
+/// The largest picture that is sent to a client.
+const BYTES_MAX: u64 = 10 * 1024 * 1024;
+/// How long one call waits for pictures.
+const WAIT: Duration = Duration::from_secs(300);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,16 +39,10 @@ struct Search {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Get {
+    /// Models also send numbers.
     prompt: Value,
     #[serde(default)]
     variables: JsonObject,
-}
-
-#[derive(Deserialize)]
-struct Save {
-    #[serde(flatten)]
-    document: Document,
-    vault: Option<String>,
 }
 
 /// The tools; without those that write unless that is allowed.
@@ -61,19 +69,14 @@ impl Library {
             return Err(ErrorData::invalid_params(format!("there is no tool \"{name}\""), None));
         }
         let result = tokio::select! {
-            result = self.answer(name, arguments, &context) => result,
+            result = self.answer(name, arguments) => result,
             () = context.ct.cancelled() => Err(Failure::new(INTERRUPTED, "cancelled")),
         };
         let told = |it: Failure| CallToolResult::error(vec![ContentBlock::text(it.to_string())]);
         Ok(result.unwrap_or_else(told))
     }
 
-    async fn answer(
-        &self,
-        name: &str,
-        arguments: JsonObject,
-        context: &Request,
-    ) -> Result<CallToolResult> {
+    async fn answer(&self, name: &str, arguments: JsonObject) -> Result<CallToolResult> {
         match name {
             "search_prompts" => self.search(parse(arguments)?).await,
             "get_prompt" => self.get(parse(arguments)?).await,
@@ -86,7 +89,7 @@ impl Library {
                 Err(failure.hint("the user can start it with --write"))
             }
             "save_prompt" => self.save(parse(arguments)?).await,
-            _ => self.generate(parse(arguments)?, context).await,
+            _ => self.generate(parse(arguments)?).await,
         }
     }
 
@@ -103,9 +106,8 @@ impl Library {
     }
 
     async fn get(&self, Get { prompt, variables }: Get) -> Result<CallToolResult> {
-        // Models also send numbers.
-        let prompt = find::prompt(&self.client, &text(&prompt)).await?;
-        let filled = prompt.filled(|name| variables.get(name).map(text));
+        let prompt = find::prompt(&self.client, &plain(&prompt)).await?;
+        let filled = prompt.filled(|name| variables.get(name).map(plain));
         let mut content = vec![ContentBlock::text(filled)];
         let missing = prompt.missing(|name| variables.contains_key(name)).join(", ");
         if !missing.is_empty() {
@@ -115,20 +117,72 @@ impl Library {
         Ok(CallToolResult::success(content))
     }
 
-    async fn save(&self, Save { mut document, vault }: Save) -> Result<CallToolResult> {
-        let vault = find::vault_id(&self.client, vault.as_deref()).await?;
-        let prompt = match document.id {
+    async fn save(&self, mut document: Document) -> Result<CallToolResult> {
+        let vault = document.vaults.first().map(String::as_str);
+        let vault = find::vault_id(&self.client, vault).await?;
+        let mut prompt = match document.id {
             Some(id) => {
                 let now = self.client.prompts().get(id).await?;
                 document.platform = document.platform.or(now.platform.clone());
-                let prompt = document.update(&self.client, &now).await?;
-                match vault.filter(|vault| !now.vault_ids.contains(vault)) {
-                    Some(vault) => self.client.prompts().save(id, vault).await?,
-                    None => prompt,
-                }
+                document.update(&self.client, &now).await?
             }
             None => document.create(&self.client, vault.as_slice(), None).await?,
         };
+        if let Some(vault) = vault.filter(|vault| !prompt.vault_ids.contains(vault)) {
+            prompt = self.client.prompts().save(prompt.id, vault).await?;
+        }
         Ok(CallToolResult::structured(json!({ "id": prompt.id, "title": prompt.title })))
+    }
+
+    /// Queues a generation, or waits again for the job of an earlier call.
+    async fn generate(&self, order: Order) -> Result<CallToolResult> {
+        let job = OnceLock::new();
+        let id = || job.get().map_or("", JobId::as_str);
+        let show = async |finished: FinishedGeneration| {
+            finished.prompts.iter().for_each(|prompt| drop(self.pictures(prompt)));
+            let mut content = vec![ContentBlock::text(format!("job {}", id()))];
+            for image in finished.images() {
+                let (data, media_type) = self.download(&image.url).await?;
+                content.push(ContentBlock::text(image.url.as_str()));
+                content.push(ContentBlock::image(data, media_type));
+            }
+            Ok(CallToolResult::success(content))
+        };
+        let shown = order.run(&self.client, &job, WAIT, |_| (), show).await;
+        shown.map_err(|failure| match id() {
+            "" => failure,
+            id => failure.hint(format!("call generate_image with job \"{id}\" to wait again")),
+        })
+    }
+
+    /// The pictures of a prompt, which the client may read from now on.
+    pub(super) fn pictures(&self, prompt: &Prompt) -> Vec<Resource> {
+        let mut named = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
+        let pictures = prompt.images.iter().zip(1..).map(|(image, number)| {
+            named.insert(image.url.to_string());
+            Resource::new(image.url.as_str(), format!("{} ({number})", prompt.title))
+        });
+        pictures.collect()
+    }
+
+    /// A picture that was named to the client, or is at the server itself. Nothing else is read: a
+    /// client could be talked into requests to any host.
+    pub(super) async fn read_picture(&self, uri: String) -> Answer<ReadResourceResult> {
+        let is_named = self.pictures.lock().is_ok_and(|named| named.contains(&uri));
+        let origin = |url: &str| Url::parse(url).ok().map(|url| url.origin());
+        if !is_named && origin(&uri).is_none_or(|it| Some(it) != origin(self.client.base_url())) {
+            let data = Some(json!({ "uri": uri }));
+            return Err(ErrorData::resource_not_found("no prompt has this picture", data));
+        }
+        let (data, media_type) = self.download(&AssetUrl::from(&*uri)).await?;
+        let contents = ResourceContents::blob(data, uri).with_mime_type(media_type);
+        Ok(ReadResourceResult::new(vec![contents]))
+    }
+
+    /// A picture in Base64, and its type.
+    async fn download(&self, url: &AssetUrl) -> Result<(String, String)> {
+        let asset = self.client.assets().download(url).max_size(BYTES_MAX).await?;
+        let media_type = asset.content_type.unwrap_or_else(|| "image/png".to_owned());
+        Ok((BASE64.encode(&asset.bytes), media_type))
     }
 }
