@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use promptarium::{PromptType, Visibility};
 
@@ -17,7 +16,6 @@ use crate::media::Order;
 #[command(
     name = "promptarium",
     version,
-    max_term_width = 100,
     after_help = "Examples:
   promptarium login https://prompts.example
   promptarium search code review
@@ -33,6 +31,9 @@ pub(crate) struct Arguments {
     /// Print JSON, one object a line.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Do not ask.
+    #[arg(short, long, global = true)]
+    pub(crate) yes: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -52,23 +53,12 @@ pub(crate) enum Command {
     Ls(Selection),
     /// Find prompts that have all these words.
     #[command(after_help = "Example: promptarium search code review --vault Work")]
-    Search {
-        #[arg(required = true)]
-        words: Vec<String>,
-        #[command(flatten)]
-        selection: Selection,
-    },
+    Search(Selection),
     /// Print the text of a prompt, with its variables filled in.
     #[command(after_help = "Examples:
   promptarium show 12 --set text=@notes.md | llm
   git diff | promptarium show \"Code review\" --set diff=- | llm")]
-    Show {
-        #[command(flatten)]
-        text: Filled,
-        /// Leave the variables as they are.
-        #[arg(long, conflicts_with = "set")]
-        raw: bool,
-    },
+    Show(Filled),
     /// Copy the text of a prompt to the clipboard.
     #[command(after_help = "Example: promptarium copy Translate --set language=Polish")]
     Copy(Filled),
@@ -95,9 +85,6 @@ pub(crate) enum Command {
         /// Their ids or titles.
         #[arg(required = true, value_name = "PROMPT")]
         prompts: Vec<String>,
-        /// Do not ask.
-        #[arg(short, long)]
-        yes: bool,
     },
     /// Vaults and what is in them.
     #[command(subcommand)]
@@ -136,11 +123,13 @@ Example: promptarium import prompts.csv --vault Imported")]
 /// Which prompts.
 #[derive(Args)]
 pub(crate) struct Selection {
+    /// Only prompts that have all these words.
+    pub(crate) words: Vec<String>,
     /// Only those in this vault: its name or id.
     #[arg(long)]
     pub(crate) vault: Option<String>,
-    /// Only prompts of this type.
-    #[arg(long = "type", value_parser = one_of(PromptType::KNOWN))]
+    /// Only prompts of this type: text, image or video.
+    #[arg(long = "type")]
     pub(crate) prompt_type: Option<PromptType>,
     /// At most this many; 0 for all.
     #[arg(long, default_value_t = 20, value_name = "N")]
@@ -155,6 +144,9 @@ pub(crate) struct Filled {
     /// The value of a variable: name=VALUE, name=@FILE, or name=- for standard input.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Leave the variables as they are.
+    #[arg(long, conflicts_with = "set")]
+    pub(crate) raw: bool,
 }
 
 #[derive(Subcommand)]
@@ -166,17 +158,12 @@ pub(crate) enum VaultCommand {
         name: String,
         #[arg(long)]
         description: Option<String>,
-        /// Who can read it.
-        #[arg(long, value_parser = one_of(Visibility::KNOWN))]
+        /// Who can read it: private, unlisted or public.
+        #[arg(long)]
         visibility: Option<Visibility>,
     },
     /// Delete a vault; its prompts remain.
-    Rm {
-        vault: String,
-        /// Do not ask.
-        #[arg(short, long)]
-        yes: bool,
-    },
+    Rm { vault: String },
     /// Add prompts to a vault.
     Add(Members),
     /// Take prompts out of a vault; the prompts remain.
@@ -217,12 +204,4 @@ pub(crate) struct Mcp {
     /// Look for changes this often and tell the client.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) watch: Option<u32>,
-}
-
-/// One of these values of an open enumeration.
-pub(crate) fn one_of<T>(known: &[T]) -> impl TypedValueParser<Value = T> + use<T>
-where
-    T: for<'a> From<&'a str> + ToString + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(known.iter().map(T::to_string)).map(|name| T::from(&*name))
 }

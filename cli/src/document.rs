@@ -1,13 +1,12 @@
 //! A prompt as people write it. As a Markdown file it has front matter in YAML, then the text.
 
 use data_encoding::HEXLOWER;
-use promptarium::durable::Journal;
+use promptarium::request::CreatePrompt;
 use promptarium::{Client, Prompt, PromptId, PromptType, Timestamp, Vault, VaultId};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::args::one_of;
 use crate::failure::{Failure, Result, USAGE};
 
 /// The fields of a prompt in a file, on the command line, or in a call of a tool.
@@ -18,8 +17,8 @@ pub(crate) struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<PromptId>,
     pub(crate) title: String,
-    /// Its type; image with a model, and otherwise text, if left out.
-    #[arg(long = "type", value_parser = one_of(PromptType::KNOWN))]
+    /// Its type: text, image or video; image with a model, and otherwise text, if left out.
+    #[arg(long = "type")]
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub(crate) prompt_type: Option<PromptType>,
     /// The model, which image and video prompts need.
@@ -91,26 +90,11 @@ impl Document {
         self.prompt_type.clone().or(with_model).unwrap_or(PromptType::Text)
     }
 
-    /// Stores it as a new prompt in these vaults; as a step of the journal if there is one.
-    pub(crate) async fn create(
-        &self,
-        client: &Client,
-        vaults: &[VaultId],
-        journal: Option<&Journal>,
-    ) -> Result<Prompt> {
+    /// The call that stores it as a new prompt, in the first of these vaults.
+    pub(crate) fn create(&self, client: &Client, vaults: &[VaultId]) -> CreatePrompt {
         let create = client.prompts().create(&self.title, &self.text);
-        let create = create.set_prompt_type(Some(self.prompt_type()));
-        let create = create.set_platform(self.platform.as_deref());
-        let create = create.set_model_id(self.model.as_deref()).set_vault(vaults.first().copied());
-        let mut prompt = match journal {
-            Some(journal) => journal.run(self.key(), create).await?,
-            None => create.await?,
-        };
-        // Also those that an interrupted run may have saved it in.
-        for vault in vaults.iter().skip(1) {
-            prompt = client.prompts().save(prompt.id, *vault).await?;
-        }
-        Ok(prompt)
+        let create = create.set_vault(vaults.first().copied()).prompt_type(self.prompt_type());
+        create.set_platform(self.platform.as_deref()).set_model_id(self.model.as_deref())
     }
 
     /// The name of the step that stores it.
@@ -120,14 +104,15 @@ impl Document {
     }
 
     /// Changes what differs. The vaults of the prompt stay.
-    pub(crate) async fn update(self, client: &Client, now: &Prompt) -> Result<Prompt> {
-        let title = Some(self.title).filter(|it| !it.is_empty() && *it != now.title);
-        let text = Some(self.text).filter(|it| *it != unix_lines(&now.text));
+    pub(crate) async fn update(&self, client: &Client, now: &Prompt) -> Result<Prompt> {
+        let Self { title, text, model, platform, .. } = self;
+        let title = Some(&**title).filter(|it| !it.is_empty() && *it != now.title);
+        let text = Some(&**text).filter(|it| *it != unix_lines(&now.text));
+        let kind = self.prompt_type.clone().filter(|kind| *kind != now.prompt_type);
         let update = client.prompts().update(now.id).set_title(title).set_text(text);
-        let update = update.set_prompt_type(self.prompt_type.filter(|it| *it != now.prompt_type));
-        let update = update.set_model_id(self.model);
-        Ok(match self.platform {
-            platform if platform == now.platform => update.await?,
+        let update = update.set_prompt_type(kind).set_model_id(model.as_deref());
+        Ok(match platform {
+            platform if *platform == now.platform => update.await?,
             Some(platform) => update.platform(platform).await?,
             None => update.clear_platform().await?,
         })
@@ -138,6 +123,18 @@ impl Document {
         (&self.title, &self.platform) == (&prompt.title, &prompt.platform)
             && (&self.prompt_type(), &self.text) == (&prompt.prompt_type, &unix_lines(&prompt.text))
     }
+}
+
+/// Saves a prompt in all but the first of these vaults, in which it is.
+pub(crate) async fn save_in(
+    client: &Client,
+    mut prompt: Prompt,
+    vaults: &[VaultId],
+) -> Result<Prompt> {
+    for vault in vaults.iter().skip(1) {
+        prompt = client.prompts().save(prompt.id, *vault).await?;
+    }
+    Ok(prompt)
 }
 
 /// A list of texts, or one of them.

@@ -14,15 +14,13 @@ use crate::failure::{ABSENT, Failure, Result, USAGE};
 /// The vault with this id, as ids are printed, or with this name.
 pub(crate) async fn vault(client: &Client, name: &str) -> Result<Vault> {
     let vaults = client.vaults().list().await?;
-    match vaults.iter().find(|vault| vault.id.to_string() == name) {
-        Some(vault) => Ok(vault.clone()),
-        None => named(vaults, name),
-    }
+    let with_id = vaults.iter().find(|vault| vault.id.to_string() == name).cloned();
+    with_id.map_or_else(|| named(vaults, name), Ok)
 }
 
 /// The vault with this name, or else the only one that has it in another case or with other accents.
 pub(crate) fn named(mut vaults: Vec<Vault>, name: &str) -> Result<Vault> {
-    let all = vaults.iter().map(|vault| vault.name.clone()).collect::<Vec<_>>().join(", ");
+    let all = vaults.iter().map(|vault| &*vault.name).collect::<Vec<_>>().join(", ");
     let is_exact = vaults.iter().any(|vault| vault.name == name);
     vaults.retain(|it| if is_exact { it.name == name } else { fold(&it.name) == fold(name) });
     one(vaults, |vault| vault.id.get(), &format!("vault \"{name}\""), &format!("there are: {all}"))
@@ -70,12 +68,11 @@ fn one<T>(mut found: Vec<T>, id: fn(&T) -> i64, what: &str, hint: &str) -> Resul
     }
 }
 
+type Found = BoxStream<'static, std::result::Result<Prompt, Error>>;
+
 /// The prompts of the list that have all of these words. This program searches if the server does
 /// not, which then refuses the parameter, or returns prompts for a word that none has.
-pub(crate) async fn search(
-    list: ListPrompts,
-    words: &str,
-) -> Result<BoxStream<'static, std::result::Result<Prompt, Error>>> {
+pub(crate) async fn search(list: ListPrompts, words: &str) -> Result<Found> {
     let searches = match list.clone().search("qzxvjwkqzxvjwk").page_size(1).page().await {
         Err(error) if error.is_invalid() => false,
         page => page?.items.is_empty(),

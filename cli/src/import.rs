@@ -2,18 +2,18 @@
 
 mod read;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use promptarium::durable::Journal;
-use promptarium::{Client, Prompt, PromptId, PromptType, Vault, VaultId, limits};
+use promptarium::{Client, Prompt, PromptType, limits};
 use serde_json::{Value, json};
 
 use crate::config::state_folder;
-use crate::document::{Document, digest, plain};
+use crate::document::{Document, digest, plain, save_in};
 use crate::failure::{ABSENT, FAILED, Failure, Result};
 use crate::find;
 use crate::output::{App, confirm, note, one_line, progress};
@@ -25,9 +25,6 @@ const AT_ONCE: usize = 32;
 pub(crate) struct Import {
     /// The folder or file.
     path: PathBuf,
-    /// Do not ask.
-    #[arg(short, long)]
-    yes: bool,
     /// Put all of them in this vault, which is made if there is none.
     #[arg(long)]
     vault: Option<String>,
@@ -45,45 +42,37 @@ pub(crate) struct Import {
 /// A document, with the prompt that it changes, or without for a new one.
 type Change = (Document, Option<Prompt>);
 
-/// What is going to be done.
-#[derive(Default)]
-struct Plan {
-    changes: Vec<Change>,
-    unchanged: usize,
-    /// Where something is left out, and why.
-    left_out: Vec<String>,
-}
-
 pub(crate) async fn import(app: &App, arguments: &Import) -> Result {
-    let Plan { changes, unchanged, left_out } = plan(&app.client, arguments).await?;
+    let (mut changes, mut left_out, mut unchanged) = (Vec::<Change>::new(), Vec::new(), 0);
+    for (place, decision) in decide(&app.client, arguments).await? {
+        match decision {
+            Ok(Some(change)) => changes.push(change),
+            Ok(None) => unchanged += 1,
+            Err(problem) => left_out.push(format!("{place}: {problem}")),
+        }
+    }
     let changed = changes.iter().filter(|(_, old)| old.is_some()).count();
     let new = changes.len() - changed;
+    let first = changes.iter().map(|(it, _)| format!("{}: {:.60}", it.title, it.text));
     note(format!("{new} new prompts, {changed} changed, {unchanged} already stored"));
-    for (document, _) in changes.iter().take(3) {
-        let start = document.text.chars().take(60).collect::<String>();
-        note(one_line(&format!("  {}: {start}", document.title)));
-    }
+    first.take(3).for_each(|line| note(format!("  {}", one_line(&line))));
     note(format!("{} left out", left_out.len()));
-    left_out.iter().take(5).for_each(|line| note(one_line(&format!("  {line}"))));
+    left_out.iter().take(5).for_each(|line| note(format!("  {}", one_line(line))));
     let mut failures = Vec::new();
     if !changes.is_empty() {
-        confirm(arguments.yes, "Go on?")?;
+        confirm(app.yes, "Go on?")?;
         failures = store(&app.client, arguments, &changes).await?;
     }
-    let (failed, left_out) = (failures.len(), left_out.len());
+    let (failed, stored) = (failures.len(), changes.len() - failures.len());
     let counts = json!({ "new": new, "changed": changed, "unchanged": unchanged,
-        "leftOut": left_out, "failed": failed });
-    app.item(&counts, format!("{} prompts are stored", changes.len() - failed))?;
-    match failures.first() {
-        None if changes.is_empty() && unchanged == 0 => {
-            Err(Failure::new(FAILED, "there is nothing to store"))
-        }
-        None => Ok(()),
-        Some(first) => {
-            let text = format!("{failed} prompts are not stored; the first: {first}");
-            Err(Failure::new(FAILED, text).hint("the same command goes on with what is missing"))
-        }
-    }
+        "leftOut": left_out.len(), "failed": failed });
+    app.item(&counts, format!("{stored} prompts are stored"))?;
+    let Some(first) = failures.first() else {
+        let nothing = Failure::new(FAILED, "there is nothing to store");
+        return if changes.is_empty() && unchanged == 0 { Err(nothing) } else { Ok(()) };
+    };
+    let text = format!("{failed} prompts are not stored; the first: {first}");
+    Err(Failure::new(FAILED, text).hint("the same command goes on with what is missing"))
 }
 
 /// Stores the documents and returns what failed. The journal stays: the same file stores nothing
@@ -94,37 +83,40 @@ async fn store(client: &Client, arguments: &Import, changes: &[Change]) -> Resul
         fs::remove_file(&path)?;
     }
     let settle = Duration::from_secs(arguments.settle);
-    let journal = Journal::open(client, &path).await?.with_settle(settle);
-    let (known, mut vaults) = (client.vaults().list().await?, HashMap::<_, VaultId>::new());
+    let journal = &Journal::open(client, &path).await?.with_settle(settle);
+    let (known, mut vaults) = (client.vaults().list().await?, HashMap::new());
     let new = changes.iter().filter(|(_, old)| old.is_none());
-    for name in new.flat_map(|(document, _)| &document.vaults) {
-        if vaults.contains_key(name) {
-            continue;
-        }
+    for name in new.flat_map(|(document, _)| &document.vaults).collect::<BTreeSet<_>>() {
         // A number in a file is a name; the argument may be an id.
-        let is_id = |it: &&Vault| arguments.vault.is_some() && it.id.to_string() == *name;
-        let vault = match (find::named(known.clone(), name), known.iter().find(is_id)) {
-            (Err(failure), Some(vault)) if failure.code == ABSENT => vault.clone(),
-            (Err(failure), None) if failure.code == ABSENT => {
+        let found = match arguments.vault {
+            Some(_) => find::vault(client, name).await,
+            None => find::named(known.clone(), name),
+        };
+        let vault = match found {
+            Err(failure) if failure.code == ABSENT => {
                 journal.run(format!("vault {name}"), client.vaults().create(name)).await?
             }
-            (found, _) => found?,
+            found => found?,
         };
-        vaults.insert(name.clone(), vault.id);
+        vaults.insert(name, vault.id);
     }
     let bar = progress(Some(changes.len() as u64), "[{bar:40}] {pos} of {len}, {eta} left");
-    let (journal, vaults, mut failures) = (&journal, &vaults, Vec::new());
+    let vaults = &vaults;
     let storing = stream::iter(changes).map(async |(document, old)| {
+        let vaults = document.vaults.iter().filter_map(|name| vaults.get(name).copied());
+        let vaults: Vec<_> = vaults.collect();
+        let create = async || {
+            let create = document.create(client, &vaults);
+            save_in(client, journal.run(document.key(), create).await?, &vaults).await
+        };
         let stored = match old {
-            Some(old) => document.clone().update(client, old).await,
-            None => {
-                let vaults = document.vaults.iter().filter_map(|name| vaults.get(name).copied());
-                document.create(client, &vaults.collect::<Vec<_>>(), Some(journal)).await
-            }
+            Some(old) => document.update(client, old).await,
+            None => create().await,
         };
         (&document.title, stored)
     });
     let (mut storing, mut in_a_row) = (storing.buffer_unordered(AT_ONCE), 0);
+    let mut failures = Vec::new();
     while let Some((title, stored)) = storing.next().await {
         bar.inc(1);
         match stored {
@@ -148,8 +140,11 @@ fn journal_of(client: &Client, path: &Path) -> Result<PathBuf> {
     Ok(state_folder("imports")?.join(name))
 }
 
-/// Decides what to do with each document.
-async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
+/// What is done with the prompt at each place: it is stored, is already, or is left out.
+async fn decide(
+    client: &Client,
+    arguments: &Import,
+) -> Result<impl Iterator<Item = (String, std::result::Result<Option<Change>, String>)>> {
     let sources = read::sources(&arguments.path, client.base_url())?;
     let ids: Vec<_> = sources.iter().filter_map(|(_, it)| it.as_ref().ok()?.id).collect();
     let prompts = match ids.is_empty() {
@@ -161,63 +156,44 @@ async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
     let lines = journal.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let done = lines.filter(|line| line["event"] == "done" && !arguments.again);
     let done: HashSet<_> = done.map(|line| plain(&line["key"])).collect();
-    let (mut plan, mut seen) = (Plan::default(), HashSet::new());
-    for (place, document) in sources {
-        let checked = document.and_then(|mut document| {
-            document.vaults = arguments.vault.clone().map_or(document.vaults, |vault| vec![vault]);
-            if document.prompt_type() != PromptType::Text && document.model.is_none() {
-                document.model.clone_from(&arguments.model);
-            }
-            let old = document.id.and_then(|id| known.get(&id));
-            check(&document, old, &ids)?;
-            Ok((document, old.cloned()))
-        });
-        match checked {
-            Err(problem) => plan.left_out.push(format!("{place}: {problem}")),
-            Ok((document, Some(old))) if document.is_same(&old) => plan.unchanged += 1,
-            Ok(change @ (_, Some(_))) => plan.changes.push(change),
-            Ok((new, _)) if !seen.insert(new.key()) => {
-                plan.left_out.push(format!("{place}: the same as one before it"));
-            }
-            // In several vaults, it may not yet be in all of them.
-            Ok((new, _)) if new.vaults.len() < 2 && done.contains(&new.key()) => {
-                plan.unchanged += 1;
-            }
-            Ok(new) => plan.changes.push(new),
+    let mut seen = HashSet::new();
+    let mut decide = move |mut document: Document| {
+        if let Some(vault) = &arguments.vault {
+            document.vaults = vec![vault.clone()];
         }
-    }
-    Ok(plan)
-}
-
-/// Whether a document can be stored, or why not.
-fn check(
-    document: &Document,
-    old: Option<&Prompt>,
-    ids: &[PromptId],
-) -> std::result::Result<(), String> {
-    for (what, text, allowed) in [
-        ("text", &document.text, limits::PROMPT_TEXT_CHARS),
-        ("title", &document.title, limits::PROMPT_TITLE_CHARS),
-    ] {
-        let (count, most) = (text.chars().count(), allowed.end());
-        if !allowed.contains(&count) {
-            return Err(format!("the {what} has {count} characters; it needs 1 to {most}"));
+        let kind = document.prompt_type();
+        if kind != PromptType::Text {
+            document.model = document.model.or_else(|| arguments.model.clone());
         }
-    }
-    let (kind, time) = (document.prompt_type(), document.updated_at);
-    match old {
-        _ if !PromptType::KNOWN.contains(&kind) => Err(format!("there is no type \"{kind}\"")),
-        None if kind != PromptType::Text && document.model.is_none() => {
-            Err("image and video prompts need --model".to_owned())
-        }
-        Some(old) if !document.is_same(old) && time.is_some_and(|time| time != old.updated_at) => {
-            Err("somebody has changed the prompt since the export".to_owned())
-        }
-        Some(old)
-            if !document.is_same(old) && ids.iter().filter(|it| **it == old.id).count() > 1 =>
+        let (texts, titles) = (limits::PROMPT_TEXT_CHARS, limits::PROMPT_TITLE_CHARS);
+        for (what, text, allowed) in
+            [("text", &document.text, texts), ("title", &document.title, titles)]
         {
-            Err(format!("another file has the id {} too; without it, it is a new prompt", old.id))
+            let (count, most) = (text.chars().count(), allowed.end());
+            if !allowed.contains(&count) {
+                return Err(format!("the {what} has {count} characters; it needs 1 to {most}"));
+            }
         }
-        _ => Ok(()),
-    }
+        let key = document.key();
+        match document.id.and_then(|id| known.get(&id)) {
+            _ if !PromptType::KNOWN.contains(&kind) => Err(format!("there is no type \"{kind}\"")),
+            Some(old) if document.is_same(old) => Ok(None),
+            Some(old) if ids.iter().filter(|id| **id == old.id).count() > 1 => {
+                let text = format!("another file has the id {} too", old.id);
+                Err(text + "; without it, it is a new prompt")
+            }
+            Some(old) if document.updated_at.is_some_and(|time| time != old.updated_at) => {
+                Err("somebody has changed the prompt since the export".to_owned())
+            }
+            Some(old) => Ok(Some((document, Some(old.clone())))),
+            None if kind != PromptType::Text && document.model.is_none() => {
+                Err("image and video prompts need --model".to_owned())
+            }
+            None if !seen.insert(key.clone()) => Err("the same as one before it".to_owned()),
+            // In several vaults, it may not yet be in all of them.
+            None if document.vaults.len() < 2 && done.contains(&key) => Ok(None),
+            None => Ok(Some((document, None))),
+        }
+    };
+    Ok(sources.into_iter().map(move |(place, document)| (place, document.and_then(&mut decide))))
 }

@@ -25,21 +25,16 @@ use self::output::{App, note, print};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let code = match Box::pin(run(Arguments::parse())).await {
-        Ok(()) => 0,
-        Err(failure) => {
-            if failure.code != 0 {
-                note(format!("promptarium: {failure}"));
-            }
-            failure.code
-        }
-    };
+    let failure = Box::pin(run(Arguments::parse())).await.err();
+    if let Some(failure) = failure.as_ref().filter(|failure| failure.code != 0) {
+        note(format!("promptarium: {failure}"));
+    }
     // A read of standard input may still be waiting.
-    process::exit(code.into())
+    process::exit(failure.map_or(0, |failure| failure.code.into()))
 }
 
-async fn run(Arguments { json, command }: Arguments) -> Result {
-    let app = || config::client().map(|client| App { client, json });
+async fn run(Arguments { json, yes, command }: Arguments) -> Result {
+    let app = || config::client().map(|client| App { client, json, yes });
     match command {
         Command::Login { url } => config::login(&url).await,
         Command::Logout => config::logout(),
@@ -57,15 +52,14 @@ async fn run(Arguments { json, command }: Arguments) -> Result {
             }
             print(pages)
         }
-        Command::Ls(selection) => prompts::list(&app()?, None, selection).await,
-        Command::Search { words, selection } => {
-            prompts::list(&app()?, Some(words.join(" ")), selection).await
+        Command::Ls(selection) | Command::Search(selection) => {
+            prompts::list(&app()?, selection).await
         }
-        Command::Show { text, raw } => prompts::show(&app()?, &text, raw).await,
+        Command::Show(text) => prompts::show(&app()?, &text).await,
         Command::Copy(text) => prompts::copy(&app()?, &text).await,
         Command::New { document, text } => prompts::new(&app()?, document, text).await,
         Command::Edit { prompt, from } => prompts::edit(&app()?, &prompt, from).await,
-        Command::Rm { prompts, yes } => prompts::rm(&app()?, &prompts, yes).await,
+        Command::Rm { prompts } => prompts::rm(&app()?, &prompts).await,
         Command::Vault(command) => vaults::run(&app()?, command).await,
         Command::Upload { files } => media::upload(&app()?, &files).await,
         Command::Generate(order) => media::generate(&app()?, order).await,

@@ -4,7 +4,6 @@ mod menu;
 mod tools;
 
 use std::collections::{HashMap, HashSet};
-use std::error::Error;
 use std::future::ready;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -14,24 +13,19 @@ use axum::Router;
 use axum::serve::ListenerExt as _;
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
-use promptarium::{Client, Prompt, VaultId};
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter,
-};
-use rmcp::service::{
-    NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext,
-};
+use promptarium::{AssetUrl, Client, Prompt, VaultId};
+use rmcp::model::{self, ServerCapabilities, ServerConfig, SubscriptionFilter};
+use rmcp::service::{NotificationContext, ServerInitializeError, SubscriptionContext};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio_pipes};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
+use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::time::sleep;
+use url::Url;
 
 use crate::args::Mcp;
-use crate::failure::{ABSENT, FAILED, Failure, Result, USAGE};
+use crate::document::plain;
+use crate::failure::{ABSENT, FAILED, Failure, INTERRUPTED, Result, USAGE};
 use crate::find;
 use crate::output::note;
 
@@ -60,20 +54,20 @@ pub(crate) async fn run(client: Client, options: Mcp) -> Result {
         return serve_http(library, address).await;
     }
     // The client that started this program, until it closes standard input.
-    let failed = |error: &dyn Error| Failure::new(FAILED, format!("MCP: {error}"));
-    match library.serve(stdio_pipes()).await {
-        Ok(running) => running.waiting().await.map(drop).map_err(|error| failed(&error)),
+    let ended = match library.serve(stdio_pipes()).await {
+        Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-        Err(error) => Err(failed(&error)),
-    }
+        Err(error) => Err(error.to_string()),
+    };
+    ended.map_err(|error| Failure::new(FAILED, format!("MCP: {error}")))
 }
 
 /// Serves clients of this machine. A page of another origin in a browser is refused.
 async fn serve_http(library: Library, address: SocketAddr) -> Result {
     if !address.ip().is_loopback() {
         let text = format!("--http: {address} is not a loopback address");
-        return Err(Failure::new(USAGE, text)
-            .hint("use 127.0.0.1:PORT; whoever reaches it has your key's rights"));
+        let hint = "use 127.0.0.1:PORT; whoever reaches it has your key's rights";
+        return Err(Failure::new(USAGE, text).hint(hint));
     }
     let failed = |error| Failure::new(FAILED, format!("--http: {address}: {error}"));
     let listener = TcpListener::bind(address).await.map_err(failed)?;
@@ -99,8 +93,8 @@ impl From<Failure> for ErrorData {
 }
 
 type Answer<T> = std::result::Result<T, ErrorData>;
-type Request = RequestContext<RoleServer>;
-type Paged = Option<PaginatedRequestParams>;
+type Request = rmcp::service::RequestContext<RoleServer>;
+type Paged = Option<model::PaginatedRequestParams>;
 
 impl Library {
     /// If changes of the prompts that are offered are watched: whether there is one, each time that
@@ -110,7 +104,7 @@ impl Library {
         let Some(interval) = self.options.watch else { return stream::empty().boxed() };
         let interval = Duration::from_secs(interval.into());
         let look = move |(library, wait, seen): (Self, Duration, _)| async move {
-            sleep(wait).await;
+            tokio::time::sleep(wait).await;
             let state = library.state().await;
             let has_changed = state.is_some() && state != seen;
             let longer = (wait * 3 / 2).min(interval * 8);
@@ -128,63 +122,98 @@ impl ServerHandler for Library {
         if let Some(prompts) = &mut capabilities.prompts {
             prompts.list_changed = self.options.watch.map(|_| true);
         }
-        let server = Implementation::new("promptarium", env!("CARGO_PKG_VERSION"));
+        let server = model::Implementation::new("promptarium", env!("CARGO_PKG_VERSION"));
         let server = server.with_title("Promptarium");
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
     }
 
-    async fn list_prompts(&self, request: Paged, _: Request) -> Answer<ListPromptsResult> {
+    async fn list_prompts(&self, request: Paged, _: Request) -> Answer<model::ListPromptsResult> {
         let cursor = request.and_then(|request| request.cursor);
         let any = cursor.is_none().then(menu::any_prompt);
         let (prompts, next_cursor) = self.offered(cursor).await?;
         let entries = any.into_iter().chain(prompts.iter().map(menu::entry)).collect();
-        Ok(ListPromptsResult { next_cursor, ..ListPromptsResult::with_all_items(entries) })
+        let result = model::ListPromptsResult::with_all_items(entries);
+        Ok(model::ListPromptsResult { next_cursor, ..result })
     }
 
     async fn get_prompt(
         &self,
-        request: GetPromptRequestParams,
+        request: model::GetPromptRequestParams,
         _: Request,
-    ) -> Answer<GetPromptResponse> {
-        Ok(self.filled(&request.name, &request.arguments.unwrap_or_default()).await?.into())
+    ) -> Answer<model::GetPromptResponse> {
+        let arguments = request.arguments.unwrap_or_default();
+        let prompt = self.named(&request.name, &arguments).await?;
+        let missing = prompt.missing(|name| arguments.contains_key(name)).join(", ");
+        if !missing.is_empty() && request.name != menu::ANY {
+            return Err(Failure::new(USAGE, format!("a value is missing for: {missing}")).into());
+        }
+        let text = prompt.filled(|name| arguments.get(name).map(plain));
+        let message = model::PromptMessage::new_text(model::Role::User, text);
+        let result = model::GetPromptResult::new(vec![message]);
+        Ok(result.with_description(prompt.title).into())
     }
 
-    async fn complete(&self, request: CompleteRequestParams, _: Request) -> Answer<CompleteResult> {
-        let mut values = match request.r#ref.as_prompt_name() {
-            Some(name) => self.completions(name, &request.argument).await?,
-            None => Vec::new(),
-        };
-        let has_more = values.len() > CompletionInfo::MAX_VALUES;
-        values.truncate(CompletionInfo::MAX_VALUES);
-        let info = CompletionInfo::with_pagination(values, None, has_more);
-        Ok(CompleteResult::new(info.unwrap_or_default()))
+    async fn complete(
+        &self,
+        request: model::CompleteRequestParams,
+        _: Request,
+    ) -> Answer<model::CompleteResult> {
+        let name = request.r#ref.as_prompt_name().unwrap_or_default();
+        let mut values = self.completions(name, &request.argument).await?;
+        let has_more = values.len() > model::CompletionInfo::MAX_VALUES;
+        values.truncate(model::CompletionInfo::MAX_VALUES);
+        let info = model::CompletionInfo::with_pagination(values, None, has_more);
+        Ok(model::CompleteResult::new(info.unwrap_or_default()))
     }
 
-    async fn list_tools(&self, _: Paged, _: Request) -> Answer<ListToolsResult> {
-        Ok(ListToolsResult::with_all_items(tools::all(self.options.write)))
+    async fn list_tools(&self, _: Paged, _: Request) -> Answer<model::ListToolsResult> {
+        Ok(model::ListToolsResult::with_all_items(tools::all(self.options.write)))
     }
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        request: model::CallToolRequestParams,
         context: Request,
-    ) -> Answer<CallToolResponse> {
-        Ok(self.call(request, context).await?.into())
+    ) -> Answer<model::CallToolResponse> {
+        let name = &*request.name;
+        if !tools::all(true).iter().any(|tool| tool.name == name) {
+            return Err(ErrorData::invalid_params(format!("there is no tool \"{name}\""), None));
+        }
+        let result = tokio::select! {
+            result = self.answer(name, request.arguments.unwrap_or_default()) => result,
+            () = context.ct.cancelled() => Err(Failure::new(INTERRUPTED, "cancelled")),
+        };
+        let told = |it: Failure| vec![model::ContentBlock::text(it.to_string())];
+        Ok(result.unwrap_or_else(|it| model::CallToolResult::error(told(it))).into())
     }
 
-    async fn list_resources(&self, request: Paged, _: Request) -> Answer<ListResourcesResult> {
-        let cursor = request.and_then(|request| request.cursor);
-        let (prompts, next_cursor) = self.offered(cursor).await?;
+    async fn list_resources(
+        &self,
+        request: Paged,
+        _: Request,
+    ) -> Answer<model::ListResourcesResult> {
+        let (prompts, next_cursor) = self.offered(request.and_then(|it| it.cursor)).await?;
         let pictures = prompts.iter().flat_map(|prompt| self.pictures(prompt)).collect();
-        Ok(ListResourcesResult { next_cursor, ..ListResourcesResult::with_all_items(pictures) })
+        let result = model::ListResourcesResult::with_all_items(pictures);
+        Ok(model::ListResourcesResult { next_cursor, ..result })
     }
 
+    /// Reads a picture that was named to the client, or is at the server itself, and nothing else: a
+    /// client could be talked into requests to any host.
     async fn read_resource(
         &self,
-        request: ReadResourceRequestParams,
+        model::ReadResourceRequestParams { uri, .. }: model::ReadResourceRequestParams,
         _: Request,
-    ) -> Answer<ReadResourceResponse> {
-        Ok(self.read_picture(request.uri).await?.into())
+    ) -> Answer<model::ReadResourceResponse> {
+        let is_named = self.pictures.lock().is_ok_and(|named| named.contains(&uri));
+        let origin = |url: &str| Url::parse(url).ok().map(|url| url.origin());
+        if !is_named && origin(&uri).is_none_or(|it| Some(it) != origin(self.client.base_url())) {
+            let data = Some(json!({ "uri": uri }));
+            return Err(ErrorData::resource_not_found("no prompt has this picture", data));
+        }
+        let (data, media_type) = self.download(&AssetUrl::from(&*uri)).await?;
+        let contents = model::ResourceContents::blob(data, uri).with_mime_type(media_type);
+        Ok(model::ReadResourceResult::new(vec![contents]).into())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -206,12 +235,10 @@ impl ServerHandler for Library {
 
     async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
         let changes = self.changes().await.filter(|has_changed| ready(*has_changed));
+        let tell = async |_| drop(context.sink().notify_prompt_list_changed().await);
         tokio::select! {
-            () = context.cancelled() => {}
-            () = changes.for_each(async |_| {
-                let _ = context.sink().notify_prompt_list_changed().await;
-            }) => {}
+            () = context.cancelled() => Ok(()),
+            () = changes.for_each(tell) => Ok(()),
         }
-        Ok(())
     }
 }

@@ -51,10 +51,6 @@ pub(crate) struct Order {
     /// The aspect ratio, such as 16:9.
     #[arg(long = "ratio", value_name = "RATIO")]
     aspect_ratio: Option<String>,
-    /// A video in place of pictures.
-    #[arg(long)]
-    #[serde(skip)]
-    video: bool,
     /// The vault that takes them.
     #[arg(long)]
     vault: Option<String>,
@@ -91,34 +87,32 @@ async fn show(app: &App, mut order: Order, job: &OnceLock<JobId>) -> Result {
     let bar = progress(None, "{spinner} {msg}, {elapsed}");
     bar.enable_steady_tick(Duration::from_millis(120));
     let on_change = |status: &GenerationStatus| bar.set_message(one_line(status.state.as_str()));
-    let show = async |finished: FinishedGeneration| {
-        bar.finish_and_clear();
-        if let Some(folder) = &order.output {
-            let id = job.get().map_or("ID", JobId::as_str);
-            return download(app, folder, order.text.as_deref(), id, &finished).await;
-        }
-        let urls: Vec<_> = finished.images().map(|image| image.url.as_str()).collect();
-        app.item(&finished, urls.join("\n"))
-    };
-    let shown = order.run(&app.client, job, Duration::MAX, on_change, show).await;
+    let finished = order.run(&app.client, job, Duration::MAX, on_change).await;
     bar.finish_and_clear();
+    let (finished, id) = (finished?, job.get().map_or("", JobId::as_str));
+    let shown = match &order.output {
+        Some(folder) => {
+            let name = find::slug(order.text.as_deref().unwrap_or(id), 40);
+            download(app, &finished, id, &folder.join(name)).await
+        }
+        None => {
+            let urls: Vec<_> = finished.images().map(|image| image.url.as_str()).collect();
+            app.item(&finished, urls.join("\n"))
+        }
+    };
+    forget(id)?;
     shown
 }
 
-/// Downloads the pictures. Job and number are different for each one; addresses may have the same
-/// end.
-async fn download(
-    app: &App,
-    folder: &Path,
-    text: Option<&str>,
-    id: &str,
-    finished: &FinishedGeneration,
-) -> Result {
-    let name = format!("{}-{}", find::slug(text.unwrap_or(id), 40), find::slug(id, 12));
+/// Downloads the pictures to files whose names begin so. Job and number are different for each one;
+/// addresses may have the same end.
+async fn download(app: &App, finished: &FinishedGeneration, id: &str, start: &Path) -> Result {
     for (number, image) in (1..).zip(finished.images()) {
-        let file = Path::new(image.url.as_str().split(['?', '#']).next().unwrap_or_default());
-        let extension = file.extension().and_then(OsStr::to_str).unwrap_or("png");
-        let path = folder.join(format!("{name}-{number}.{}", find::slug(extension, 5)));
+        let url = Path::new(image.url.as_str().split(['?', '#']).next().unwrap_or_default());
+        let extension = find::slug(url.extension().and_then(OsStr::to_str).unwrap_or("png"), 5);
+        let mut path = start.as_os_str().to_owned();
+        path.push(format!("-{}-{number}.{extension}", find::slug(id, 12)));
+        let path = PathBuf::from(path);
         let asset = app.client.assets().download(&image.url).max_size(u64::MAX);
         let hint = || format!("promptarium generate --resume {id} -o DIR downloads them");
         asset.save(&path).await.map_err(|error| Failure::from(error).hint(hint()))?;
@@ -128,15 +122,15 @@ async fn download(
 }
 
 impl Order {
-    /// Queues the generation, or takes the job that it names, waits for the end, and shows it.
-    pub(crate) async fn run<T>(
+    /// Queues the generation, or takes the job that it names, and waits for its end. Whoever has
+    /// shown the pictures has to [`forget`] the job.
+    pub(crate) async fn run(
         &self,
         client: &Client,
         job: &OnceLock<JobId>,
         timeout: Duration,
         on_change: impl FnMut(&GenerationStatus) + Send,
-        show: impl AsyncFnOnce(FinishedGeneration) -> Result<T>,
-    ) -> Result<T> {
+    ) -> Result<FinishedGeneration> {
         let vault = find::vault_id(client, self.vault.as_deref()).await?;
         let (id, wait) = match &self.job {
             Some(id) => (JobId::from(&**id), client.generations().wait(&**id)),
@@ -145,37 +139,25 @@ impl Order {
                 (queued.client_job_id.clone(), client.generations().wait(queued))
             }
         };
-        let name = format!("\"job\":{}", json!(id));
-        let _ = job.set(id);
+        let id = job.get_or_init(|| id).as_str();
         let wait = if let Some(vault) = vault { wait.vault(vault) } else { wait };
         let ended = wait.timeout(timeout).on_change(on_change).send().await;
-        let is_over = ended.as_ref().map_or_else(Error::is_job_failed, |_| true);
-        let shown = match ended {
-            Ok(finished) => show(finished).await,
-            Err(error) => Err(error.into()),
-        };
-        // From now on the same order is a new one, and not before: a run that was killed while it
-        // showed the pictures did not show them.
-        for journal in fs::read_dir(state_folder("generations")?)?.flatten().filter(|_| is_over) {
-            if fs::read_to_string(journal.path()).is_ok_and(|text| text.contains(&name)) {
-                // Another run of the same order may have done it.
-                let _ = fs::remove_file(journal.path());
-            }
+        if ended.as_ref().is_err_and(Error::is_job_failed) {
+            forget(id)?;
         }
-        shown
+        Ok(ended?)
     }
 
     /// Queues the generation, unless an interrupted run of the same order did.
     async fn queue(&self, client: &Client, vault: Option<VaultId>) -> Result<GenerationJob> {
-        let Self { model, text, count, aspect_ratio: ratio, video, .. } = self;
+        let Self { model, text, count, aspect_ratio: ratio, .. } = self;
         let (Some(model), Some(text)) = (model.as_deref(), text.as_deref().map(str::trim)) else {
             return Err(Failure::new(USAGE, "model and text are required without a job"));
         };
         let create = client.generations().create(model, text).set_vault(vault);
         let create = create.set_aspect_ratio(ratio.as_deref());
         let create = if let Some(count) = count { create.batch_count(*count) } else { create };
-        let create = if *video { create.video() } else { create };
-        let order = (client.base_url(), model, text, count, ratio, video, vault);
+        let order = (client.base_url(), model, text, count, ratio, vault);
         let path = state_folder("generations")?.join(digest(&format!("{order:?}")) + ".journal");
         match path.exists() {
             true => note("An earlier run was interrupted; asking the service for its job."),
@@ -187,4 +169,17 @@ impl Order {
         }
         Ok(queued?)
     }
+}
+
+/// From now on the same order as that of this job is a new one. Not before its pictures were shown: a
+/// run that was killed until then did not show them.
+pub(crate) fn forget(id: &str) -> Result {
+    let name = format!("\"job\":{}", json!(id));
+    for journal in fs::read_dir(state_folder("generations")?)?.flatten() {
+        if fs::read_to_string(journal.path()).is_ok_and(|text| text.contains(&name)) {
+            // Another run of the same order may have done it.
+            let _ = fs::remove_file(journal.path());
+        }
+    }
+    Ok(())
 }

@@ -17,6 +17,7 @@ pub(crate) type Column<T> = (&'static str, fn(&T) -> String);
 pub(crate) struct App {
     pub(crate) client: Client,
     pub(crate) json: bool,
+    pub(crate) yes: bool,
 }
 
 impl App {

@@ -11,7 +11,7 @@ use promptarium::{Prompt, Variable};
 
 use crate::args::{Filled, Selection};
 use crate::config::variable;
-use crate::document::Document;
+use crate::document::{Document, save_in};
 use crate::failure::{ABSENT, FAILED, Failure, Result, USAGE};
 use crate::find;
 use crate::output::{App, Column, ask, can_ask, confirm, note};
@@ -24,26 +24,26 @@ const COLUMNS: [Column<Prompt>; 4] = [
 ];
 
 /// Lists prompts: all, or those that have these words.
-pub(crate) async fn list(app: &App, words: Option<String>, selection: Selection) -> Result {
-    let vault = find::vault_id(&app.client, selection.vault.as_deref()).await?;
+pub(crate) async fn list(app: &App, selection: Selection) -> Result {
+    let (client, words) = (&app.client, selection.words.join(" "));
+    let vault = find::vault_id(client, selection.vault.as_deref()).await?;
     let limit = if selection.limit == 0 { usize::MAX } else { selection.limit };
-    let list = app.client.prompts().list().set_vault(vault);
-    let list = list.set_prompt_type(selection.prompt_type);
-    let prompts: Vec<_> = match &words {
-        None => list.max_items(limit).prefetch(true).collect().await?,
-        Some(words) => find::search(list, words).await?.take(limit).try_collect().await?,
+    let list = client.prompts().list().set_vault(vault).set_prompt_type(selection.prompt_type);
+    let prompts: Vec<_> = match &*words {
+        "" => list.max_items(limit).prefetch(true).collect().await?,
+        words => find::search(list, words).await?.take(limit).try_collect().await?,
     };
     app.list(&prompts, &COLUMNS)?;
-    match words.filter(|_| prompts.is_empty()) {
-        Some(words) => Err(Failure::new(ABSENT, format!("no prompt has \"{words}\""))),
-        None => Ok(()),
+    match prompts.is_empty() && !words.is_empty() {
+        true => Err(Failure::new(ABSENT, format!("no prompt has \"{words}\""))),
+        false => Ok(()),
     }
 }
 
-pub(crate) async fn show(app: &App, text: &Filled, raw: bool) -> Result {
+pub(crate) async fn show(app: &App, text: &Filled) -> Result {
     let mut prompt = find::prompt(&app.client, &text.prompt).await?;
-    if !raw && (!app.json || !text.set.is_empty()) {
-        prompt.text = filled(&prompt, &text.set)?;
+    if !app.json || !text.set.is_empty() {
+        prompt.text = filled(&prompt, text)?;
     }
     app.item(&prompt, &prompt.text)
 }
@@ -54,7 +54,7 @@ const CLIPBOARDS: [&str; 5] =
 
 pub(crate) async fn copy(app: &App, text: &Filled) -> Result {
     let prompt = find::prompt(&app.client, &text.prompt).await?;
-    let filled = filled(&prompt, &text.set)?;
+    let filled = filled(&prompt, text)?;
     let put = |line: &&str| {
         let mut words = line.split(' ');
         let mut command = Command::new(words.next()?);
@@ -72,9 +72,12 @@ pub(crate) async fn copy(app: &App, text: &Filled) -> Result {
 }
 
 pub(crate) async fn new(app: &App, document: Document, given: Option<String>) -> Result {
-    let vaults = stream::iter(&document.vaults).then(|name| find::vault(&app.client, name));
-    let vaults: Vec<_> = vaults.map_ok(|vault| vault.id).try_collect().await?;
-    let create = async |document: Document| document.create(&app.client, &vaults, None).await;
+    let client = &app.client;
+    let found = stream::iter(&document.vaults).then(|name| find::vault(client, name));
+    let vaults: Vec<_> = found.map_ok(|vault| vault.id).try_collect().await?;
+    let create = async |document: Document| {
+        save_in(client, document.create(client, &vaults).await?, &vaults).await
+    };
     let prompt = match given.or_else(|| (!can_ask()).then(|| "-".to_owned())) {
         Some(given) => create(Document { text: text(&given)?, ..document }).await?,
         None => in_editor(&document, create).await?,
@@ -82,12 +85,12 @@ pub(crate) async fn new(app: &App, document: Document, given: Option<String>) ->
     app.item(&prompt, prompt.id)
 }
 
-pub(crate) async fn rm(app: &App, names: &[String], yes: bool) -> Result {
+pub(crate) async fn rm(app: &App, names: &[String]) -> Result {
     let mut prompts = find::prompts(&app.client, names).await?;
     prompts.sort_by_key(|prompt| prompt.id);
     prompts.dedup_by_key(|prompt| prompt.id);
     let titles: Vec<_> = prompts.iter().map(|prompt| format!("\"{}\"", prompt.title)).collect();
-    confirm(yes, &format!("Delete {}? This cannot be undone.", titles.join(", ")))?;
+    confirm(app.yes, &format!("Delete {}? This cannot be undone.", titles.join(", ")))?;
     for prompt in prompts {
         app.item(&app.client.prompts().delete(prompt.id).await?, prompt.id)?;
     }
@@ -107,7 +110,7 @@ pub(crate) async fn edit(app: &App, name: &str, from: Option<PathBuf>) -> Result
             let save = async |edited: Document| {
                 let now = client.prompts().get(old.id).await?;
                 let question = "Somebody else has changed the prompt. Overwrite that?";
-                confirm(document.is_same(&now), question)?;
+                confirm(app.yes || document.is_same(&now), question)?;
                 edited.update(client, &now).await
             };
             in_editor(&document, save).await?
@@ -170,7 +173,10 @@ pub(crate) fn text(argument: &str) -> Result<String> {
 
 /// The text of a prompt with its variables replaced by the values of `--set name=value`. What no
 /// value is given for is asked on a terminal.
-fn filled(prompt: &Prompt, set: &[String]) -> Result<String> {
+fn filled(prompt: &Prompt, Filled { set, raw, .. }: &Filled) -> Result<String> {
+    if *raw {
+        return Ok(prompt.text.clone());
+    }
     let wrong = |text: String| Failure::new(USAGE, text);
     let from_stdin = set.iter().filter(|pair| pair.ends_with("=-")).count();
     if from_stdin > 1 {
@@ -180,25 +186,23 @@ fn filled(prompt: &Prompt, set: &[String]) -> Result<String> {
     for pair in set {
         let no_value = || wrong(format!("--set: \"{pair}\" has no \"=\"; use NAME=VALUE"));
         let (name, value) = pair.split_once('=').ok_or_else(no_value)?;
-        if variables.iter().all(|it| it.name != name.trim()) {
+        let Some(variable) = variables.iter().find(|it| it.name == name.trim()) else {
             let names: Vec<_> = variables.iter().map(|it| &*it.name).collect();
-            let failure = wrong(format!("--set: the prompt has no variable \"{}\"", name.trim()));
+            let failure = wrong(format!("--set: the prompt has no variable \"{name}\""));
             return Err(failure.hint(format!("its variables: {}", names.join(", "))));
-        }
+        };
         // A file ends with a line break that nobody means.
         let value = text(value)?.trim_end_matches(['\r', '\n']).to_owned();
-        values.insert(name.trim().to_owned(), value);
+        values.insert(&*variable.name, value);
     }
     // Standard input cannot be asked if it was a value.
-    let asks = can_ask() && from_stdin == 0;
-    for Variable { name, default, .. } in variables.into_iter().filter(|_| asks) {
-        if values.contains_key(&name) {
-            continue;
-        }
-        let shown = default.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
-        let answer = ask(&format!("{name}{shown}: "))?;
-        if !answer.is_empty() || default.is_none() {
-            values.insert(name, answer);
+    for Variable { name, default, .. } in variables.iter().filter(|_| can_ask() && from_stdin == 0)
+    {
+        if !values.contains_key(&**name) {
+            let shown = default.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
+            let answer = Some(ask(&format!("{name}{shown}: "))?);
+            let answer = answer.filter(|answer| !answer.is_empty() || default.is_none());
+            values.extend(answer.map(|answer| (&**name, answer)));
         }
     }
     match &*prompt.missing(|name| values.contains_key(name)) {

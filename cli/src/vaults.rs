@@ -1,6 +1,7 @@
 //! The commands about vaults.
 
-use promptarium::{Client, Vault, VaultId, VaultPrompt, limits};
+use promptarium::resources::VaultContents;
+use promptarium::{Client, Vault, VaultId, VaultPrompt};
 
 use crate::args::{Members, VaultCommand};
 use crate::failure::{ABSENT, Failure, Result};
@@ -23,40 +24,34 @@ pub(crate) async fn run(app: &App, command: VaultCommand) -> Result {
             let vault = create.set_visibility(visibility).await?;
             app.item(&vault, vault.id)
         }
-        VaultCommand::Rm { vault, yes } => {
+        VaultCommand::Rm { vault } => {
             let Vault { id, name, prompt_count, .. } = find::vault(client, &vault).await?;
             let question = format!("Delete the vault \"{name}\"? Its {prompt_count} prompts stay.");
-            confirm(yes, &question)?;
+            confirm(app.yes, &question)?;
             app.item(&client.vaults().delete(id).await?, id)
         }
         VaultCommand::Add(Members { vault, prompts }) => {
-            let vault = client.vault(find::vault(client, &vault).await?.id);
+            let vault = find::vault(client, &vault).await?;
             let prompts = find::prompts(client, &prompts).await?;
-            for prompts in prompts.chunks(*limits::ADDED_PROMPTS.end()) {
-                let added = vault.add(prompts.iter().map(|prompt| prompt.id)).await?;
-                app.item(&added, added.prompt_count)?;
-            }
-            Ok(())
+            let added = client.vault(vault.id).add(prompts.iter().map(|prompt| prompt.id)).await?;
+            app.item(&added, added.prompt_count)
         }
         VaultCommand::Remove(Members { vault, prompts }) => {
             for prompt in &prompts {
                 let (vault, member) = member(client, &vault, prompt).await?;
-                let removed = client.vault(vault).remove(member.vault_prompt_id).await?;
-                app.item(&removed, member.id)?;
+                app.item(&vault.remove(member.vault_prompt_id).await?, member.id)?;
             }
             Ok(())
         }
         VaultCommand::Move { prompt, from, to } => {
             let to = find::vault(client, &to).await?.id;
             let (from, member) = member(client, &from, &prompt).await?;
-            let moved = client.vault(from).move_to(member.vault_prompt_id, to).await?;
-            app.item(&moved, member.id)
+            app.item(&from.move_to(member.vault_prompt_id, to).await?, member.id)
         }
         VaultCommand::Pin { vault, prompt, off } => {
             let (vault, member) = member(client, &vault, &prompt).await?;
-            let (vault, id) = (client.vault(vault), member.vault_prompt_id);
-            let pin = if off { vault.unpin(id) } else { vault.pin(id) };
-            app.item(&pin.await?, member.id)
+            let id = member.vault_prompt_id;
+            app.item(&if off { vault.unpin(id) } else { vault.pin(id) }.await?, member.id)
         }
         VaultCommand::Fork { id } => {
             let vault = client.vaults().fork(VaultId::new(id)).await?;
@@ -66,9 +61,14 @@ pub(crate) async fn run(app: &App, command: VaultCommand) -> Result {
 }
 
 /// A prompt as a member of a vault.
-async fn member(client: &Client, vault: &str, prompt: &str) -> Result<(VaultId, VaultPrompt)> {
+async fn member(
+    client: &Client,
+    vault: &str,
+    prompt: &str,
+) -> Result<(VaultContents, VaultPrompt)> {
     let (vault, prompt) = (find::vault(client, vault).await?, find::prompt(client, prompt).await?);
-    let member = client.vault(vault.id).find(prompt.id).await?;
+    let contents = client.vault(vault.id);
     let text = || format!("prompt {} is not in the vault \"{}\"", prompt.id, vault.name);
-    Ok((vault.id, member.ok_or_else(|| Failure::new(ABSENT, text()))?))
+    let member = contents.find(prompt.id).await?;
+    Ok((contents, member.ok_or_else(|| Failure::new(ABSENT, text()))?))
 }

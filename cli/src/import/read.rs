@@ -87,9 +87,6 @@ fn csv(name: &str, file: &str) -> Result<Vec<Source>> {
     let mut reader = reader.from_reader(file.as_bytes());
     let failed = |error| Failure::new(USAGE, format!("{name}: {error}"));
     let headers = reader.headers().map_err(failed)?.clone();
-    if !headers.iter().any(|it| TEXT.contains(&&*it.trim().to_lowercase())) {
-        return Err(no_texts(name, "the first line names no column of texts"));
-    }
     let mut sources = Vec::new();
     for (number, row) in (1..).zip(reader.records()) {
         let row = row.map_err(failed)?;
@@ -119,14 +116,14 @@ fn json(name: &str, file: &str) -> Result<Vec<Source>> {
         collect(name, "", &value, &mut sources);
     }
     if sources.is_empty() {
-        return Err(no_texts(name, "there is no object with a text"));
+        let text = format!("{name}: there is no object with a text in {}", one_of(&TEXT));
+        return Err(Failure::new(USAGE, text));
     }
     Ok(sources)
 }
 
-fn no_texts(name: &str, problem: &str) -> Failure {
-    let hint = format!("texts are in one of: {}", TEXT.join(", "));
-    Failure::new(USAGE, format!("{name}: {problem}")).hint(hint)
+fn one_of(names: &[&str]) -> String {
+    format!("one of: {}", names.join(", "))
 }
 
 fn collect(name: &str, key: &str, value: &Value, sources: &mut Vec<Source>) {
@@ -164,7 +161,7 @@ fn document(object: &Map<String, Value>, key: &str) -> Read<Document> {
         };
         Some(text).filter(|text| !text.is_empty())
     };
-    let content = text(&TEXT).ok_or("it has no text")?;
+    let content = text(&TEXT).ok_or_else(|| format!("it has no text, in {}", one_of(&TEXT)))?;
     let first_line = || content.lines().take(1).flat_map(str::chars).take(60).collect();
     let title = text(&TITLE).or_else(|| (!key.is_empty()).then(|| key.to_owned()));
     Ok(Document {

@@ -5,10 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures::{StreamExt as _, TryStreamExt as _};
 use promptarium::{Prompt, PromptId, Timestamp, Vault};
-use rmcp::model::{
-    ArgumentInfo, CompletionInfo, GetPromptResult, JsonObject, Prompt as Entry, PromptArgument,
-    PromptMessage, Role,
-};
+use rmcp::model::{ArgumentInfo, CompletionInfo, JsonObject, Prompt as Entry, PromptArgument};
 
 use super::Library;
 use crate::document::plain;
@@ -16,7 +13,7 @@ use crate::failure::{ABSENT, Failure, Result, USAGE};
 use crate::find;
 
 /// The entry that takes the title of any prompt.
-const ANY: &str = "library";
+pub(super) const ANY: &str = "library";
 /// Prompts in one answer.
 const PAGE: u32 = 100;
 /// A vault with more prompts, whose list is long, is not read again for this long.
@@ -25,13 +22,12 @@ const FRESH: Duration = Duration::from_secs(60);
 /// Prompts that one completion looks at.
 const COMPLETED: usize = 2_000;
 
+/// Prompts, and the cursor of the next page.
+type Listed = (Vec<Prompt>, Option<String>);
+
 impl Library {
-    /// A page of the prompts that are offered, and the cursor of the next: those of the vault, or
-    /// all that are pinned. If none is pinned, the newest ones, and no more than a menu can show.
-    pub(super) async fn offered(
-        &self,
-        cursor: Option<String>,
-    ) -> Result<(Vec<Prompt>, Option<String>)> {
+    /// A page of the prompts that are offered: those of the vault, or all that are pinned. If none is pinned, the newest ones, and no more than a menu can show.
+    pub(super) async fn offered(&self, cursor: Option<String>) -> Result<Listed> {
         let list = self.client.prompts().list().page_size(PAGE);
         if let Some(vault) = self.vault {
             let page = list.vault(vault).set_cursor(cursor).page().await?;
@@ -65,23 +61,8 @@ impl Library {
         Some(prompts.iter().map(|prompt| (prompt.id, prompt.updated_at)).collect())
     }
 
-    /// The prompt of an entry, with its arguments filled in.
-    pub(super) async fn filled(
-        &self,
-        name: &str,
-        arguments: &JsonObject,
-    ) -> Result<GetPromptResult> {
-        let prompt = self.named(name, arguments).await?;
-        let missing = prompt.missing(|name| arguments.contains_key(name)).join(", ");
-        if !missing.is_empty() && name != ANY {
-            return Err(Failure::new(USAGE, format!("a value is missing for: {missing}")));
-        }
-        let text = prompt.filled(|name| arguments.get(name).map(plain));
-        let message = PromptMessage::new_text(Role::User, text);
-        Ok(GetPromptResult::new(vec![message]).with_description(prompt.title))
-    }
-
-    async fn named(&self, name: &str, arguments: &JsonObject) -> Result<Prompt> {
+    /// The prompt of an entry.
+    pub(super) async fn named(&self, name: &str, arguments: &JsonObject) -> Result<Prompt> {
         // In a name of the menu the title in front of the id may have changed since.
         if let Some(id) = name.rsplit_once('-').and_then(|(_, id)| id.parse().ok()) {
             let absent = || Failure::new(ABSENT, format!("there is no prompt \"{name}\""));
@@ -92,24 +73,17 @@ impl Library {
     }
 
     /// Values for an argument of an entry: titles, or the default of a variable.
-    pub(super) async fn completions(
-        &self,
-        name: &str,
-        argument: &ArgumentInfo,
-    ) -> Result<Vec<String>> {
-        let typed = find::fold(&argument.value);
-        if name != ANY {
-            let variables = self.named(name, &JsonObject::new()).await?.variables().into_iter();
-            let of_argument = variables.filter(|it| it.name == argument.name);
-            let defaults = of_argument.filter_map(|it| it.default);
-            return Ok(defaults.filter(|it| find::fold(it).starts_with(&typed)).collect());
+    pub(super) async fn completions(&self, name: &str, of: &ArgumentInfo) -> Result<Vec<String>> {
+        let typed = find::fold(&of.value);
+        if name == ANY {
+            let found = find::search(self.client.prompts().list(), &of.value).await?;
+            let is_meant = |title: &String| ready(find::fold(title).contains(&typed));
+            let titles = found.take(COMPLETED).map_ok(|prompt| prompt.title).try_filter(is_meant);
+            return Ok(titles.take(CompletionInfo::MAX_VALUES + 1).try_collect().await?);
         }
-        let found = find::search(self.client.prompts().list(), &argument.value).await?;
-        let is_meant = |title: &String| ready(find::fold(title).contains(&typed));
-        let titles = found.take(COMPLETED).map_ok(|prompt| prompt.title).try_filter(is_meant);
-        let mut titles: Vec<_> = titles.take(CompletionInfo::MAX_VALUES + 1).try_collect().await?;
-        titles.dedup();
-        Ok(titles)
+        let variables = self.named(name, &JsonObject::new()).await?.variables().into_iter();
+        let defaults = variables.filter(|it| it.name == of.name).filter_map(|it| it.default);
+        Ok(defaults.filter(|it| find::fold(it).starts_with(&typed)).collect())
     }
 }
 

@@ -6,22 +6,17 @@ use std::time::Duration;
 
 use data_encoding::BASE64;
 use futures::{StreamExt as _, TryStreamExt as _};
-use promptarium::{AssetUrl, FinishedGeneration, JobId, Prompt};
-use rmcp::ErrorData;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, ReadResourceResult, Resource,
-    ResourceContents, Tool,
-};
+use promptarium::{AssetUrl, JobId, Prompt};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Resource, Tool};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use url::Url;
 
-use super::{Answer, Library, Request};
+use super::Library;
 use crate::document::{Document, plain};
-use crate::failure::{Failure, INTERRUPTED, Result, USAGE};
+use crate::failure::{Failure, Result, USAGE};
 use crate::find;
-use crate::media::Order;
+use crate::media::{Order, forget};
 
 /// The largest picture that is sent to a client.
 const BYTES_MAX: u64 = 10 * 1024 * 1024;
@@ -59,24 +54,7 @@ fn parse<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
 }
 
 impl Library {
-    pub(super) async fn call(
-        &self,
-        request: CallToolRequestParams,
-        context: Request,
-    ) -> Answer<CallToolResult> {
-        let (name, arguments) = (&*request.name, request.arguments.unwrap_or_default());
-        if !all(true).iter().any(|tool| tool.name == name) {
-            return Err(ErrorData::invalid_params(format!("there is no tool \"{name}\""), None));
-        }
-        let result = tokio::select! {
-            result = self.answer(name, arguments) => result,
-            () = context.ct.cancelled() => Err(Failure::new(INTERRUPTED, "cancelled")),
-        };
-        let told = |it: Failure| CallToolResult::error(vec![ContentBlock::text(it.to_string())]);
-        Ok(result.unwrap_or_else(told))
-    }
-
-    async fn answer(&self, name: &str, arguments: JsonObject) -> Result<CallToolResult> {
+    pub(super) async fn answer(&self, name: &str, arguments: JsonObject) -> Result<CallToolResult> {
         match name {
             "search_prompts" => self.search(parse(arguments)?).await,
             "get_prompt" => self.get(parse(arguments)?).await,
@@ -126,7 +104,7 @@ impl Library {
                 document.platform = document.platform.or(now.platform.clone());
                 document.update(&self.client, &now).await?
             }
-            None => document.create(&self.client, vault.as_slice(), None).await?,
+            None => document.create(&self.client, vault.as_slice()).await?,
         };
         if let Some(vault) = vault.filter(|vault| !prompt.vault_ids.contains(vault)) {
             prompt = self.client.prompts().save(prompt.id, vault).await?;
@@ -137,21 +115,24 @@ impl Library {
     /// Queues a generation, or waits again for the job of an earlier call.
     async fn generate(&self, order: Order) -> Result<CallToolResult> {
         let job = OnceLock::new();
-        let id = || job.get().map_or("", JobId::as_str);
-        let show = async |finished: FinishedGeneration| {
+        let shown = async {
+            let finished = order.run(&self.client, &job, WAIT, |_| ()).await?;
             finished.prompts.iter().for_each(|prompt| drop(self.pictures(prompt)));
-            let mut content = vec![ContentBlock::text(format!("job {}", id()))];
+            let id = job.get().map_or("", JobId::as_str);
+            let mut content = vec![ContentBlock::text(format!("job {id}"))];
             for image in finished.images() {
                 let (data, media_type) = self.download(&image.url).await?;
                 content.push(ContentBlock::text(image.url.as_str()));
                 content.push(ContentBlock::image(data, media_type));
             }
+            forget(id)?;
             Ok(CallToolResult::success(content))
         };
-        let shown = order.run(&self.client, &job, WAIT, |_| (), show).await;
-        shown.map_err(|failure| match id() {
-            "" => failure,
-            id => failure.hint(format!("call generate_image with job \"{id}\" to wait again")),
+        shown.await.map_err(|failure: Failure| match job.get() {
+            None => failure,
+            Some(id) => {
+                failure.hint(format!("call generate_image with job \"{id}\" to wait again"))
+            }
         })
     }
 
@@ -165,22 +146,8 @@ impl Library {
         pictures.collect()
     }
 
-    /// A picture that was named to the client, or is at the server itself. Nothing else is read: a
-    /// client could be talked into requests to any host.
-    pub(super) async fn read_picture(&self, uri: String) -> Answer<ReadResourceResult> {
-        let is_named = self.pictures.lock().is_ok_and(|named| named.contains(&uri));
-        let origin = |url: &str| Url::parse(url).ok().map(|url| url.origin());
-        if !is_named && origin(&uri).is_none_or(|it| Some(it) != origin(self.client.base_url())) {
-            let data = Some(json!({ "uri": uri }));
-            return Err(ErrorData::resource_not_found("no prompt has this picture", data));
-        }
-        let (data, media_type) = self.download(&AssetUrl::from(&*uri)).await?;
-        let contents = ResourceContents::blob(data, uri).with_mime_type(media_type);
-        Ok(ReadResourceResult::new(vec![contents]))
-    }
-
     /// A picture in Base64, and its type.
-    async fn download(&self, url: &AssetUrl) -> Result<(String, String)> {
+    pub(super) async fn download(&self, url: &AssetUrl) -> Result<(String, String)> {
         let asset = self.client.assets().download(url).max_size(BYTES_MAX).await?;
         let media_type = asset.content_type.unwrap_or_else(|| "image/png".to_owned());
         Ok((BASE64.encode(&asset.bytes), media_type))
