@@ -24,8 +24,7 @@ use crate::media::Order;
   claude mcp add prompts -- promptarium mcp
 
 PROMPTARIUM_BASE_URL and PROMPTARIUM_API_KEY take the place of a login. NO_COLOR turns colours off.
-Exit status: 0 done, 1 failed, 2 wrong command line, 3 server not reachable, 4 not found, 130
-interrupted."
+Exit status: 0 done, 1 failed, 2 wrong use, 3 server not reachable, 4 not found, 130 interrupted."
 )]
 pub(crate) struct Arguments {
     /// Print JSON, one object a line.
@@ -40,12 +39,10 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Log in to a library; asks for the API key, or reads it from standard input.
+    /// Log in to the library at this address (/api/v1 is added where it has no path); asks for the
+    /// API key, or reads it from standard input.
     #[command(after_help = "Example: pass prompts/key | promptarium login localhost:8080")]
-    Login {
-        /// The address of the server; /api/v1 is added where it has no path.
-        url: String,
-    },
+    Login { url: String },
     /// Forget the address and the key.
     Logout,
     /// List prompts, newest first.
@@ -70,19 +67,17 @@ pub(crate) enum Command {
         /// The text, @FILE, or - for standard input.
         text: Option<String>,
     },
-    /// Change a prompt in $VISUAL or $EDITOR.
+    /// Change a prompt, by its id or title, in $VISUAL or $EDITOR.
     #[command(after_help = "Example: EDITOR='code --wait' promptarium edit \"Code review\"")]
     Edit {
-        /// Its id or title.
         prompt: String,
         /// Take this file, such as one that an earlier edit kept, and open no editor.
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
     },
-    /// Delete prompts.
+    /// Delete prompts, by their ids or titles.
     #[command(after_help = "Example: promptarium rm 12 \"Old draft\" --yes")]
     Rm {
-        /// Their ids or titles.
         #[arg(required = true, value_name = "PROMPT")]
         prompts: Vec<String>,
     },

@@ -6,13 +6,11 @@ use std::pin::pin;
 use std::process::Command;
 use std::{env, fs};
 
-use console::Term;
 use promptarium::Client;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::failure::{FAILED, Failure, INTERRUPTED, Result, USAGE};
-use crate::output::{ask, can_ask, note};
+use crate::app::{FAILED, Failure, INTERRUPTED, Result, USAGE, ask, can_ask, note};
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -130,14 +128,11 @@ async fn ask_for_key(base_url: &str) -> Result<String> {
     // Before the question, so that nothing of a key that is pasted at once is shown or lost.
     let stty = |echo| Command::new("stty").arg(echo).status().is_ok_and(|it| it.success());
     let is_hidden = can_ask() && stty("-echo");
-    let question = can_ask().then(|| format!("API key for {base_url}: ")).unwrap_or_default();
-    let read = tokio::task::spawn_blocking(move || {
-        if is_hidden || question.is_empty() {
-            return ask(&question);
-        }
-        Term::stderr().write_str(&question)?;
-        Ok(Term::stderr().read_secure_line()?)
-    });
+    if can_ask() && !is_hidden {
+        return Err(Failure::new(USAGE, "what is typed here would be shown; use a pipe"));
+    }
+    let question = if is_hidden { format!("API key for {base_url}: ") } else { String::new() };
+    let read = tokio::task::spawn_blocking(move || ask(&question));
     let read = tokio::select! {
         read = read => read.map_err(io::Error::other)?,
         _ = interrupt => Err(Failure::new(INTERRUPTED, "interrupted")),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::failure::{Failure, Result, USAGE};
+use crate::app::{Failure, Result, USAGE};
 
 /// The fields of a prompt in a file, on the command line, or in a call of a tool.
 #[derive(Debug, Clone, Default, PartialEq, clap::Args, Serialize, Deserialize)]

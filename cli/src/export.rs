@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use promptarium::PromptId;
 use serde_json::json;
 
+use crate::app::{App, FAILED, Failure, Result, USAGE, note, progress};
 use crate::document::Document;
-use crate::failure::{FAILED, Failure, Result, USAGE};
 use crate::find;
-use crate::output::{App, note, progress};
 
 /// Names the library that a folder was exported from, where the ids in its files are valid.
 pub(crate) const ORIGIN: &str = ".promptarium";

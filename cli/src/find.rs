@@ -9,7 +9,7 @@ use promptarium::request::ListPrompts;
 use promptarium::{Client, Error, Prompt, PromptId, Vault, VaultId};
 use slug::slugify;
 
-use crate::failure::{ABSENT, Failure, Result, USAGE};
+use crate::app::{ABSENT, Failure, Result, USAGE};
 
 /// The vault with this id, as ids are printed, or with this name.
 pub(crate) async fn vault(client: &Client, name: &str) -> Result<Vault> {

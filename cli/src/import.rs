@@ -12,11 +12,10 @@ use promptarium::durable::Journal;
 use promptarium::{Client, Prompt, PromptType, limits};
 use serde_json::{Value, json};
 
+use crate::app::{ABSENT, App, FAILED, Failure, Result, confirm, note, one_line, progress};
 use crate::config::state_folder;
 use crate::document::{Document, digest, plain, save_in};
-use crate::failure::{ABSENT, FAILED, Failure, Result};
 use crate::find;
-use crate::output::{App, confirm, note, one_line, progress};
 
 /// Requests at the same time, whose lines the journal writes to the disk together.
 const AT_ONCE: usize = 32;

@@ -1,27 +1,24 @@
 //! The command line of a prompt library, and its server for AI clients. It is an application of
 //! the published client `promptarium` and works with every implementation of the API.
 
+mod app;
 mod args;
 mod config;
 mod document;
 mod export;
-mod failure;
 mod find;
 mod import;
 mod mcp;
 mod media;
-mod output;
 mod prompts;
-mod vaults;
 
 use std::{iter, process};
 
 use clap::{CommandFactory as _, Parser as _};
 use clap_mangen::Man;
 
+use self::app::{App, Result, note, print};
 use self::args::{Arguments, Command};
-use self::failure::Result;
-use self::output::{App, note, print};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
@@ -60,7 +57,7 @@ async fn run(Arguments { json, yes, command }: Arguments) -> Result {
         Command::New { document, text } => prompts::new(&app()?, document, text).await,
         Command::Edit { prompt, from } => prompts::edit(&app()?, &prompt, from).await,
         Command::Rm { prompts } => prompts::rm(&app()?, &prompts).await,
-        Command::Vault(command) => vaults::run(&app()?, command).await,
+        Command::Vault(command) => prompts::vault(&app()?, command).await,
         Command::Upload { files } => media::upload(&app()?, &files).await,
         Command::Generate(order) => media::generate(&app()?, order).await,
         Command::Export(arguments) => export::export(&app()?, &arguments).await,

@@ -1,18 +1,14 @@
 //! The library for AI clients: a server of the Model Context Protocol.
 
-mod menu;
-mod tools;
+mod library;
 
 use std::collections::{HashMap, HashSet};
-use std::future::ready;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::serve::ListenerExt as _;
-use futures::StreamExt as _;
-use futures::stream::{self, BoxStream};
 use promptarium::{AssetUrl, Client, Prompt, VaultId};
 use rmcp::model::{self, ServerCapabilities, ServerConfig, SubscriptionFilter};
 use rmcp::service::{NotificationContext, ServerInitializeError, SubscriptionContext};
@@ -23,11 +19,12 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use url::Url;
 
+use crate::app::{ABSENT, FAILED, Failure, INTERRUPTED, Result, USAGE, note};
 use crate::args::Mcp;
 use crate::document::plain;
-use crate::failure::{ABSENT, FAILED, Failure, INTERRUPTED, Result, USAGE};
 use crate::find;
-use crate::output::note;
+
+type Pinned = HashMap<VaultId, (Instant, Vec<Prompt>)>;
 
 /// The library as one client sees it.
 #[derive(Clone)]
@@ -37,7 +34,7 @@ struct Library {
     vault: Option<VaultId>,
     options: Mcp,
     /// The pinned prompts of each vault, and when they were read.
-    pinned: Arc<tokio::sync::Mutex<HashMap<VaultId, (Instant, Vec<Prompt>)>>>,
+    pinned: Arc<tokio::sync::Mutex<Pinned>>,
     /// The addresses of pictures that were named to the client, which it may read.
     pictures: Arc<Mutex<HashSet<String>>>,
 }
@@ -97,21 +94,21 @@ type Request = rmcp::service::RequestContext<RoleServer>;
 type Paged = Option<model::PaginatedRequestParams>;
 
 impl Library {
-    /// If changes of the prompts that are offered are watched: whether there is one, each time that
-    /// they were looked at. The longer there is none the longer it waits, up to eight times the
-    /// interval.
-    async fn changes(&self) -> BoxStream<'static, bool> {
-        let Some(interval) = self.options.watch else { return stream::empty().boxed() };
+    /// Tells each change of the prompts that are offered, if they are watched, until nobody listens.
+    /// The longer there is none the longer it waits, up to eight times the interval.
+    async fn watch<F: Future>(&self, tell: impl Fn() -> F, is_over: impl Fn() -> bool) {
+        let Some(interval) = self.options.watch else { return };
         let interval = Duration::from_secs(interval.into());
-        let look = move |(library, wait, seen): (Self, Duration, _)| async move {
+        let (mut wait, mut seen) = (interval, self.state().await);
+        while !is_over() {
             tokio::time::sleep(wait).await;
-            let state = library.state().await;
-            let has_changed = state.is_some() && state != seen;
-            let longer = (wait * 3 / 2).min(interval * 8);
-            let wait = if has_changed { interval } else { longer };
-            Some((has_changed, (library, wait, state.or(seen))))
-        };
-        stream::unfold((self.clone(), interval, self.state().await), look).boxed()
+            wait = (wait * 3 / 2).min(interval * 8);
+            let state = self.state().await;
+            if state.is_some() && state != seen {
+                (wait, seen) = (interval, state);
+                tell().await;
+            }
+        }
     }
 }
 
@@ -129,9 +126,9 @@ impl ServerHandler for Library {
 
     async fn list_prompts(&self, request: Paged, _: Request) -> Answer<model::ListPromptsResult> {
         let cursor = request.and_then(|request| request.cursor);
-        let any = cursor.is_none().then(menu::any_prompt);
+        let any = cursor.is_none().then(library::any_prompt);
         let (prompts, next_cursor) = self.offered(cursor).await?;
-        let entries = any.into_iter().chain(prompts.iter().map(menu::entry)).collect();
+        let entries = any.into_iter().chain(prompts.iter().map(library::entry)).collect();
         let result = model::ListPromptsResult::with_all_items(entries);
         Ok(model::ListPromptsResult { next_cursor, ..result })
     }
@@ -144,7 +141,7 @@ impl ServerHandler for Library {
         let arguments = request.arguments.unwrap_or_default();
         let prompt = self.named(&request.name, &arguments).await?;
         let missing = prompt.missing(|name| arguments.contains_key(name)).join(", ");
-        if !missing.is_empty() && request.name != menu::ANY {
+        if !missing.is_empty() && request.name != library::ANY {
             return Err(Failure::new(USAGE, format!("a value is missing for: {missing}")).into());
         }
         let text = prompt.filled(|name| arguments.get(name).map(plain));
@@ -167,7 +164,7 @@ impl ServerHandler for Library {
     }
 
     async fn list_tools(&self, _: Paged, _: Request) -> Answer<model::ListToolsResult> {
-        Ok(model::ListToolsResult::with_all_items(tools::all(self.options.write)))
+        Ok(model::ListToolsResult::with_all_items(library::all(self.options.write)))
     }
 
     async fn call_tool(
@@ -176,7 +173,7 @@ impl ServerHandler for Library {
         context: Request,
     ) -> Answer<model::CallToolResponse> {
         let name = &*request.name;
-        if !tools::all(true).iter().any(|tool| tool.name == name) {
+        if !library::all(true).iter().any(|tool| tool.name == name) {
             return Err(ErrorData::invalid_params(format!("there is no tool \"{name}\""), None));
         }
         let result = tokio::select! {
@@ -217,15 +214,10 @@ impl ServerHandler for Library {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let mut changes = self.changes().await;
+        let (library, peer) = (self.clone(), context.peer);
         tokio::spawn(async move {
-            while let Some(has_changed) = changes.next().await
-                && !context.peer.is_transport_closed()
-            {
-                if has_changed {
-                    let _ = context.peer.notify_prompt_list_changed().await;
-                }
-            }
+            let tell = || peer.notify_prompt_list_changed();
+            library.watch(tell, || peer.is_transport_closed()).await;
         });
     }
 
@@ -234,11 +226,10 @@ impl ServerHandler for Library {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
-        let changes = self.changes().await.filter(|has_changed| ready(*has_changed));
-        let tell = async |_| drop(context.sink().notify_prompt_list_changed().await);
+        let tell = || context.sink().notify_prompt_list_changed();
         tokio::select! {
             () = context.cancelled() => Ok(()),
-            () = changes.for_each(tell) => Ok(()),
+            () = self.watch(tell, || false) => Ok(()),
         }
     }
 }

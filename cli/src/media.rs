@@ -13,11 +13,10 @@ use promptarium::{
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::app::{App, Failure, INTERRUPTED, Result, USAGE, note, one_line, progress};
 use crate::config::state_folder;
 use crate::document::digest;
-use crate::failure::{Failure, INTERRUPTED, Result, USAGE};
 use crate::find;
-use crate::output::{App, note, one_line, progress};
 use crate::prompts::text;
 
 pub(crate) async fn upload(app: &App, files: &[PathBuf]) -> Result {
@@ -90,29 +89,23 @@ async fn show(app: &App, mut order: Order, job: &OnceLock<JobId>) -> Result {
     let finished = order.run(&app.client, job, Duration::MAX, on_change).await;
     bar.finish_and_clear();
     let (finished, id) = (finished?, job.get().map_or("", JobId::as_str));
-    let shown = match &order.output {
-        Some(folder) => {
-            let name = find::slug(order.text.as_deref().unwrap_or(id), 40);
-            download(app, &finished, id, &folder.join(name)).await
-        }
-        None => {
-            let urls: Vec<_> = finished.images().map(|image| image.url.as_str()).collect();
-            app.item(&finished, urls.join("\n"))
-        }
-    };
+    let shown = print(app, &order, id, &finished).await;
     forget(id)?;
     shown
 }
 
-/// Downloads the pictures to files whose names begin so. Job and number are different for each one;
-/// addresses may have the same end.
-async fn download(app: &App, finished: &FinishedGeneration, id: &str, start: &Path) -> Result {
+/// Prints the addresses of the pictures, or downloads them.
+async fn print(app: &App, order: &Order, id: &str, finished: &FinishedGeneration) -> Result {
+    let Some(folder) = &order.output else {
+        let urls: Vec<_> = finished.images().map(|image| image.url.as_str()).collect();
+        return app.item(finished, urls.join("\n"));
+    };
+    let name = find::slug(order.text.as_deref().unwrap_or(id), 40);
     for (number, image) in (1..).zip(finished.images()) {
+        // Job and number are different for each picture; addresses may have the same end.
         let url = Path::new(image.url.as_str().split(['?', '#']).next().unwrap_or_default());
         let extension = find::slug(url.extension().and_then(OsStr::to_str).unwrap_or("png"), 5);
-        let mut path = start.as_os_str().to_owned();
-        path.push(format!("-{}-{number}.{extension}", find::slug(id, 12)));
-        let path = PathBuf::from(path);
+        let path = folder.join(format!("{name}-{}-{number}.{extension}", find::slug(id, 12)));
         let asset = app.client.assets().download(&image.url).max_size(u64::MAX);
         let hint = || format!("promptarium generate --resume {id} -o DIR downloads them");
         asset.save(&path).await.map_err(|error| Failure::from(error).hint(hint()))?;

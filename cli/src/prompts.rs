@@ -1,4 +1,4 @@
-//! The commands that list, show, store, change and delete prompts.
+//! The commands about prompts and vaults.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -7,20 +7,29 @@ use std::process::{Command, Stdio};
 use std::{fs, pin::pin};
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use promptarium::{Prompt, Variable};
+use promptarium::resources::VaultContents;
+use promptarium::{Client, Prompt, Variable, Vault, VaultId, VaultPrompt};
 
-use crate::args::{Filled, Selection};
+use crate::app::{
+    ABSENT, App, Column, FAILED, Failure, Result, USAGE, ask, can_ask, confirm, note,
+};
+use crate::args::{Filled, Members, Selection, VaultCommand};
 use crate::config::variable;
 use crate::document::{Document, save_in};
-use crate::failure::{ABSENT, FAILED, Failure, Result, USAGE};
 use crate::find;
-use crate::output::{App, Column, ask, can_ask, confirm, note};
 
-const COLUMNS: [Column<Prompt>; 4] = [
+const PROMPTS: [Column<Prompt>; 4] = [
     ("ID", |prompt| prompt.id.to_string()),
     ("TYPE", |prompt| prompt.prompt_type.to_string()),
     ("UPDATED", |prompt| prompt.updated_at.to_string().chars().take(10).collect()),
     ("TITLE", |prompt| prompt.title.clone()),
+];
+
+const VAULTS: [Column<Vault>; 4] = [
+    ("ID", |vault| vault.id.to_string()),
+    ("PROMPTS", |vault| vault.prompt_count.to_string()),
+    ("VISIBILITY", |vault| vault.visibility.to_string()),
+    ("NAME", |vault| vault.name.clone()),
 ];
 
 /// Lists prompts: all, or those that have these words.
@@ -33,7 +42,7 @@ pub(crate) async fn list(app: &App, selection: Selection) -> Result {
         "" => list.max_items(limit).prefetch(true).collect().await?,
         words => find::search(list, words).await?.take(limit).try_collect().await?,
     };
-    app.list(&prompts, &COLUMNS)?;
+    app.list(&prompts, &PROMPTS)?;
     match prompts.is_empty() && !words.is_empty() {
         true => Err(Failure::new(ABSENT, format!("no prompt has \"{words}\""))),
         false => Ok(()),
@@ -160,6 +169,64 @@ async fn in_editor(
         note(format!("What you typed is in {}; edit takes it with --from", path.display()));
     }
     stored
+}
+
+pub(crate) async fn vault(app: &App, command: VaultCommand) -> Result {
+    let client = &app.client;
+    match command {
+        VaultCommand::Ls => app.list(&client.vaults().list().await?, &VAULTS),
+        VaultCommand::New { name, description, visibility } => {
+            let create = client.vaults().create(name).set_description(description);
+            let vault = create.set_visibility(visibility).await?;
+            app.item(&vault, vault.id)
+        }
+        VaultCommand::Rm { vault } => {
+            let Vault { id, name, prompt_count, .. } = find::vault(client, &vault).await?;
+            let question = format!("Delete the vault \"{name}\"? Its {prompt_count} prompts stay.");
+            confirm(app.yes, &question)?;
+            app.item(&client.vaults().delete(id).await?, id)
+        }
+        VaultCommand::Add(Members { vault, prompts }) => {
+            let vault = find::vault(client, &vault).await?;
+            let prompts = find::prompts(client, &prompts).await?;
+            let added = client.vault(vault.id).add(prompts.iter().map(|prompt| prompt.id)).await?;
+            app.item(&added, added.prompt_count)
+        }
+        VaultCommand::Remove(Members { vault, prompts }) => {
+            for prompt in &prompts {
+                let (vault, member) = member(client, &vault, prompt).await?;
+                app.item(&vault.remove(member.vault_prompt_id).await?, member.id)?;
+            }
+            Ok(())
+        }
+        VaultCommand::Move { prompt, from, to } => {
+            let to = find::vault(client, &to).await?.id;
+            let (from, member) = member(client, &from, &prompt).await?;
+            app.item(&from.move_to(member.vault_prompt_id, to).await?, member.id)
+        }
+        VaultCommand::Pin { vault, prompt, off } => {
+            let (vault, member) = member(client, &vault, &prompt).await?;
+            let id = member.vault_prompt_id;
+            app.item(&if off { vault.unpin(id) } else { vault.pin(id) }.await?, member.id)
+        }
+        VaultCommand::Fork { id } => {
+            let vault = client.vaults().fork(VaultId::new(id)).await?;
+            app.item(&vault, vault.id)
+        }
+    }
+}
+
+/// A prompt as a member of a vault.
+async fn member(
+    client: &Client,
+    vault: &str,
+    prompt: &str,
+) -> Result<(VaultContents, VaultPrompt)> {
+    let (vault, prompt) = (find::vault(client, vault).await?, find::prompt(client, prompt).await?);
+    let contents = client.vault(vault.id);
+    let text = || format!("prompt {} is not in the vault \"{}\"", prompt.id, vault.name);
+    let member = contents.find(prompt.id).await?;
+    Ok((contents, member.ok_or_else(|| Failure::new(ABSENT, text()))?))
 }
 
 /// The text of an argument: itself, `@FILE`, or `-` for standard input.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use promptarium::PromptType;
 use serde_json::{Map, Value, json};
 
+use crate::app::{Failure, Result, USAGE};
 use crate::document::Document;
 use crate::export::ORIGIN;
-use crate::failure::{Failure, Result, USAGE};
 
 type Read<T> = std::result::Result<T, String>;
 
@@ -116,14 +116,10 @@ fn json(name: &str, file: &str) -> Result<Vec<Source>> {
         collect(name, "", &value, &mut sources);
     }
     if sources.is_empty() {
-        let text = format!("{name}: there is no object with a text in {}", one_of(&TEXT));
+        let text = format!("{name}: there is no object with a text in one of: {}", TEXT.join(", "));
         return Err(Failure::new(USAGE, text));
     }
     Ok(sources)
-}
-
-fn one_of(names: &[&str]) -> String {
-    format!("one of: {}", names.join(", "))
 }
 
 fn collect(name: &str, key: &str, value: &Value, sources: &mut Vec<Source>) {
@@ -161,7 +157,8 @@ fn document(object: &Map<String, Value>, key: &str) -> Read<Document> {
         };
         Some(text).filter(|text| !text.is_empty())
     };
-    let content = text(&TEXT).ok_or_else(|| format!("it has no text, in {}", one_of(&TEXT)))?;
+    let no_text = || format!("it has no text, in one of: {}", TEXT.join(", "));
+    let content = text(&TEXT).ok_or_else(no_text)?;
     let first_line = || content.lines().take(1).flat_map(str::chars).take(60).collect();
     let title = text(&TITLE).or_else(|| (!key.is_empty()).then(|| key.to_owned()));
     Ok(Document {
