@@ -59,7 +59,6 @@ impl App {
     }
 }
 
-/// Writes to standard output.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> Result {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_ref())?;
@@ -72,12 +71,10 @@ pub(crate) fn note(text: impl AsRef<str>) {
     let _ = Term::stderr().write_line(&harmless(text.as_ref()));
 }
 
-/// Whether somebody can be asked.
 pub(crate) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks for a line.
 pub(crate) fn ask(question: &str) -> Result<String> {
     Term::stderr().write_str(&harmless(question))?;
     Ok(io::stdin().lines().next().transpose()?.unwrap_or_default())

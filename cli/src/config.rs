@@ -76,7 +76,6 @@ fn connect(url: &str, key: &str) -> Result<Client> {
     builder.build().map_err(|error| Failure::new(USAGE, error.to_string()).hint(HINT))
 }
 
-/// Asks for the key, checks it, and keeps it.
 pub(crate) async fn login(address: &str) -> Result {
     let base_url = base_url(address)?;
     let api_key = ask_for_key(&base_url).await?;

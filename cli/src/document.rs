@@ -118,7 +118,6 @@ impl Document {
         })
     }
 
-    /// Whether the prompt has this content.
     pub(crate) fn is_same(&self, prompt: &Prompt) -> bool {
         (&self.title, &self.platform) == (&prompt.title, &prompt.platform)
             && (&self.prompt_type(), &self.text) == (&prompt.prompt_type, &unix_lines(&prompt.text))
@@ -126,11 +125,8 @@ impl Document {
 }
 
 /// Saves a prompt in all but the first of these vaults, in which it is.
-pub(crate) async fn save_in(
-    client: &Client,
-    mut prompt: Prompt,
-    vaults: &[VaultId],
-) -> Result<Prompt> {
+pub(crate) async fn save_in(client: &Client, new: Prompt, vaults: &[VaultId]) -> Result<Prompt> {
+    let mut prompt = new;
     for vault in vaults.iter().skip(1) {
         prompt = client.prompts().save(prompt.id, *vault).await?;
     }

@@ -53,7 +53,6 @@ pub(crate) async fn prompt(client: &Client, name: &str) -> Result<Prompt> {
     one(found, |prompt| prompt.id.get(), &format!("prompt \"{name}\""), hint)
 }
 
-/// The prompts with these ids or titles.
 pub(crate) async fn prompts(client: &Client, names: &[String]) -> Result<Vec<Prompt>> {
     stream::iter(names).then(|name| prompt(client, name)).try_collect().await
 }

@@ -42,14 +42,7 @@ pub(crate) struct Import {
 type Change = (Document, Option<Prompt>);
 
 pub(crate) async fn import(app: &App, arguments: &Import) -> Result {
-    let (mut changes, mut left_out, mut unchanged) = (Vec::<Change>::new(), Vec::new(), 0);
-    for (place, decision) in decide(&app.client, arguments).await? {
-        match decision {
-            Ok(Some(change)) => changes.push(change),
-            Ok(None) => unchanged += 1,
-            Err(problem) => left_out.push(format!("{place}: {problem}")),
-        }
-    }
+    let (changes, unchanged, left_out) = decide(&app.client, arguments).await?;
     let changed = changes.iter().filter(|(_, old)| old.is_some()).count();
     let new = changes.len() - changed;
     let first = changes.iter().map(|(it, _)| format!("{}: {:.60}", it.title, it.text));
@@ -132,18 +125,14 @@ async fn store(client: &Client, arguments: &Import, changes: &[Change]) -> Resul
     Ok(failures)
 }
 
-/// The journal of the imports of this file.
 fn journal_of(client: &Client, path: &Path) -> Result<PathBuf> {
     let place = path.canonicalize().map_err(Failure::file(path))?;
     let name = digest(&format!("{}\n{}", client.base_url(), place.display())) + ".journal";
     Ok(state_folder("imports")?.join(name))
 }
 
-/// What is done with the prompt at each place: it is stored, is already, or is left out.
-async fn decide(
-    client: &Client,
-    arguments: &Import,
-) -> Result<impl Iterator<Item = (String, std::result::Result<Option<Change>, String>)>> {
+/// What is stored, how many prompts are already, and what is left out and why.
+async fn decide(client: &Client, arguments: &Import) -> Result<(Vec<Change>, u32, Vec<String>)> {
     let sources = read::sources(&arguments.path, client.base_url())?;
     let ids: Vec<_> = sources.iter().filter_map(|(_, it)| it.as_ref().ok()?.id).collect();
     let prompts = match ids.is_empty() {
@@ -156,7 +145,7 @@ async fn decide(
     let done = lines.filter(|line| line["event"] == "done" && !arguments.again);
     let done: HashSet<_> = done.map(|line| plain(&line["key"])).collect();
     let mut seen = HashSet::new();
-    let mut decide = move |mut document: Document| {
+    let mut decide = |mut document: Document| {
         if let Some(vault) = &arguments.vault {
             document.vaults = vec![vault.clone()];
         }
@@ -194,5 +183,13 @@ async fn decide(
             None => Ok(Some((document, None))),
         }
     };
-    Ok(sources.into_iter().map(move |(place, document)| (place, document.and_then(&mut decide))))
+    let (mut changes, mut unchanged, mut left_out) = (Vec::new(), 0, Vec::new());
+    for (place, document) in sources {
+        match document.and_then(&mut decide) {
+            Ok(Some(change)) => changes.push(change),
+            Ok(None) => unchanged += 1,
+            Err(problem) => left_out.push(format!("{place}: {problem}")),
+        }
+    }
+    Ok((changes, unchanged, left_out))
 }

@@ -10,7 +10,10 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::serve::ListenerExt as _;
 use promptarium::{AssetUrl, Client, Prompt, VaultId};
-use rmcp::model::{self, ServerCapabilities, ServerConfig, SubscriptionFilter};
+use rmcp::model::{
+    self, CompleteRequestParams, CompleteResult, ListResourcesResult, ServerCapabilities,
+    ServerConfig, SubscriptionFilter,
+};
 use rmcp::service::{NotificationContext, ServerInitializeError, SubscriptionContext};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio_pipes};
@@ -79,7 +82,6 @@ async fn serve_http(library: Library, address: SocketAddr) -> Result {
     axum::serve(listener, Router::new().nest_service("/mcp", service)).await.map_err(failed)
 }
 
-/// The request is wrong, or cannot be served now.
 impl From<Failure> for ErrorData {
     fn from(failure: Failure) -> Self {
         match failure.code {
@@ -120,7 +122,6 @@ impl ServerHandler for Library {
             prompts.list_changed = self.options.watch.map(|_| true);
         }
         let server = model::Implementation::new("promptarium", env!("CARGO_PKG_VERSION"));
-        let server = server.with_title("Promptarium");
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
     }
 
@@ -150,17 +151,13 @@ impl ServerHandler for Library {
         Ok(result.with_description(prompt.title).into())
     }
 
-    async fn complete(
-        &self,
-        request: model::CompleteRequestParams,
-        _: Request,
-    ) -> Answer<model::CompleteResult> {
+    async fn complete(&self, request: CompleteRequestParams, _: Request) -> Answer<CompleteResult> {
         let name = request.r#ref.as_prompt_name().unwrap_or_default();
         let mut values = self.completions(name, &request.argument).await?;
         let has_more = values.len() > model::CompletionInfo::MAX_VALUES;
         values.truncate(model::CompletionInfo::MAX_VALUES);
         let info = model::CompletionInfo::with_pagination(values, None, has_more);
-        Ok(model::CompleteResult::new(info.unwrap_or_default()))
+        Ok(CompleteResult::new(info.unwrap_or_default()))
     }
 
     async fn list_tools(&self, _: Paged, _: Request) -> Answer<model::ListToolsResult> {
@@ -184,15 +181,10 @@ impl ServerHandler for Library {
         Ok(result.unwrap_or_else(|it| model::CallToolResult::error(told(it))).into())
     }
 
-    async fn list_resources(
-        &self,
-        request: Paged,
-        _: Request,
-    ) -> Answer<model::ListResourcesResult> {
+    async fn list_resources(&self, request: Paged, _: Request) -> Answer<ListResourcesResult> {
         let (prompts, next_cursor) = self.offered(request.and_then(|it| it.cursor)).await?;
         let pictures = prompts.iter().flat_map(|prompt| self.pictures(prompt)).collect();
-        let result = model::ListResourcesResult::with_all_items(pictures);
-        Ok(model::ListResourcesResult { next_cursor, ..result })
+        Ok(ListResourcesResult { next_cursor, ..ListResourcesResult::with_all_items(pictures) })
     }
 
     /// Reads a picture that was named to the client, or is at the server itself, and nothing else: a

@@ -94,7 +94,6 @@ async fn show(app: &App, mut order: Order, job: &OnceLock<JobId>) -> Result {
     shown
 }
 
-/// Prints the addresses of the pictures, or downloads them.
 async fn print(app: &App, order: &Order, id: &str, finished: &FinishedGeneration) -> Result {
     let Some(folder) = &order.output else {
         let urls: Vec<_> = finished.images().map(|image| image.url.as_str()).collect();

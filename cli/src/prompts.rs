@@ -146,16 +146,16 @@ async fn in_editor(
     let editor = variable("VISUAL").or_else(|| variable("EDITOR")).unwrap_or(default.to_owned());
     // The variable may have arguments.
     let mut words = editor.split_whitespace();
-    let status = Command::new(words.next().unwrap_or(default)).args(words).arg(&path).status();
-    let edited = match status {
+    let edited = match Command::new(words.next().unwrap_or(default)).args(words).arg(&path).status()
+    {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(status.to_string()),
-        Err(error) => Err(error.to_string()),
+        status => {
+            let problem =
+                status.map_or_else(|error| error.to_string(), |status| status.to_string());
+            let failure = Failure::new(FAILED, format!("{editor}: {problem}"));
+            Err(failure.hint("EDITOR names the program to use"))
+        }
     };
-    let edited = edited.map_err(|problem| {
-        let failure = Failure::new(FAILED, format!("{editor}: {problem}"));
-        failure.hint("EDITOR names the program to use")
-    });
     let after = fs::read_to_string(&path).map_err(Failure::file(&path))?;
     if after == before {
         return edited.and(Err(Failure::new(FAILED, "nothing was changed")));
@@ -216,12 +216,9 @@ pub(crate) async fn vault(app: &App, command: VaultCommand) -> Result {
     }
 }
 
-/// A prompt as a member of a vault.
-async fn member(
-    client: &Client,
-    vault: &str,
-    prompt: &str,
-) -> Result<(VaultContents, VaultPrompt)> {
+type Member = (VaultContents, VaultPrompt);
+
+async fn member(client: &Client, vault: &str, prompt: &str) -> Result<Member> {
     let (vault, prompt) = (find::vault(client, vault).await?, find::prompt(client, prompt).await?);
     let contents = client.vault(vault.id);
     let text = || format!("prompt {} is not in the vault \"{}\"", prompt.id, vault.name);

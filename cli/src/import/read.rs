@@ -37,9 +37,8 @@ pub(super) fn sources(path: &Path, library: &str) -> Result<Vec<Source>> {
         };
     }
     let entries = fs::read_dir(path).map_err(Failure::file(path))?.flatten();
-    let is_hidden =
-        |path: &Path| path.file_name().is_none_or(|it| it.as_encoded_bytes()[0] == b'.');
-    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    let shown = entries.filter(|it| !it.file_name().as_encoded_bytes().starts_with(b"."));
+    let mut paths: Vec<_> = shown.map(|entry| entry.path()).collect();
     paths.sort();
     let of_entry = |path: &PathBuf| match path.is_dir() {
         // A link to a folder could lead back to this one.
@@ -50,14 +49,12 @@ pub(super) fn sources(path: &Path, library: &str) -> Result<Vec<Source>> {
         }
         _ => Vec::new(),
     };
-    Ok(paths.iter().filter(|path| !is_hidden(path)).flat_map(of_entry).collect())
+    Ok(paths.iter().flat_map(of_entry).collect())
 }
 
 fn read(path: &Path) -> Read<String> {
     let file = fs::read(path).map_err(|error| error.to_string())?;
-    let file = String::from_utf8(file).map_err(
-        |_| "the text is not UTF-8; save the file as UTF-8, spreadsheets ask for the encoding",
-    )?;
+    let file = String::from_utf8(file).map_err(|_| "the text is not UTF-8; save it as UTF-8")?;
     Ok(file.trim_start_matches('\u{feff}').to_owned())
 }
 
@@ -67,9 +64,7 @@ fn markdown(path: &Path, library: &str, is_named: bool) -> Read<Document> {
     if document.title.is_empty() {
         let name = stem.split('.').next().unwrap_or_default();
         if !is_named && (name.eq_ignore_ascii_case("readme") || ABOUT.contains(&name)) {
-            return Err(
-                "it is about the folder; with a title in front matter it is a prompt".into()
-            );
+            return Err("it is about the folder; a title in front matter makes it a prompt".into());
         }
         document.title = stem.replace(['-', '_'], " ");
     }

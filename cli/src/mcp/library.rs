@@ -106,7 +106,6 @@ impl Library {
         Some(prompts.iter().map(|prompt| (prompt.id, prompt.updated_at)).collect())
     }
 
-    /// The prompt of an entry.
     pub(super) async fn named(&self, name: &str, arguments: &JsonObject) -> Result<Prompt> {
         // In a name of the menu the title in front of the id may have changed since.
         if let Some(id) = name.rsplit_once('-').and_then(|(_, id)| id.parse().ok()) {
