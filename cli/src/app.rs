@@ -158,11 +158,7 @@ impl From<Error> for Failure {
         let paid = paid.as_deref().unwrap_or_default();
         let known = [
             (!paid.is_empty(), FAILED, paid),
-            (
-                error.is_ambiguous(),
-                FAILED,
-                "look for it; if it is absent, promptarium new stores it",
-            ),
+            (error.is_ambiguous(), FAILED, "look for it; if absent, promptarium new stores it"),
             (is_unreachable, 3, "is the server running? see promptarium login"),
             // The client may have asked that already.
             (is_wrong_url && text.contains("/api/v1"), FAILED, ""),

@@ -18,7 +18,6 @@ use crate::media::Order;
     version,
     after_help = "Examples:
   promptarium login https://prompts.example
-  promptarium search code review
   promptarium show \"Code review\" --set language=Rust --set code=@main.rs | llm
   promptarium generate local/plasma \"A harbour at dusk\" --count 2 -o pictures
   claude mcp add prompts -- promptarium mcp
@@ -90,11 +89,10 @@ pub(crate) enum Command {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
-    /// Generate pictures or a video, and wait for them.
-    #[command(after_help = "Ctrl-C leaves the job at the server; --resume ID or the same command \
-continues it, and it is paid once.
-
-Example: promptarium generate local/plasma \"A harbour at dusk\" --ratio 16:9 -o .")]
+    /// Generate pictures, and wait for them; after Ctrl-C the same command or --resume continues.
+    #[command(
+        after_help = "Example: promptarium generate local/plasma \"A harbour at dusk\" --ratio 16:9 -o ."
+    )]
     Generate(Order),
     /// Write each prompt as a Markdown file, for git.
     #[command(after_help = "Example: promptarium export prompts && git -C prompts add -A")]

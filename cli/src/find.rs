@@ -69,17 +69,27 @@ fn one<T>(mut found: Vec<T>, id: fn(&T) -> i64, what: &str, hint: &str) -> Resul
 
 type Found = BoxStream<'static, std::result::Result<Prompt, Error>>;
 
-/// The prompts of the list that have all of these words. This program searches if the server does
-/// not, which then refuses the parameter, or returns prompts for a word that none has.
+/// The prompts of the list that have all of these words.
+///
+/// The server is asked to search. One that does not know the parameter refuses it, or returns
+/// every prompt; then this program searches.
 pub(crate) async fn search(list: ListPrompts, words: &str) -> Result<Found> {
-    let searches = match list.clone().search("qzxvjwkqzxvjwk").page_size(1).page().await {
-        Err(error) if error.is_invalid() => false,
-        page => page?.items.is_empty(),
-    };
-    let asked = Some(words).filter(|words| searches && !words.trim().is_empty());
+    let asked = list.clone().set_search(Some(words).filter(|words| !words.trim().is_empty()));
     let words = fold(words).replace('"', " ");
-    let found = list.set_search(asked).items();
-    Ok(found.try_filter(move |it| ready(searches || has_all(it, &words))).boxed())
+    let (first, filters) = match asked.clone().page().await {
+        Err(error) if error.is_invalid() => (list.clone().page().await?, true),
+        page => {
+            let page = page?;
+            // The server may know better what matches. No prompt has this word.
+            let probe = list.clone().search("qzxvjwkqzxvjwk").page_size(1);
+            let is_doubtful = !page.items.iter().all(|prompt| has_all(prompt, &words));
+            (page, is_doubtful && !probe.page().await.is_ok_and(|page| page.items.is_empty()))
+        }
+    };
+    let list = if filters { list } else { asked };
+    let rest = first.next_cursor.map(|cursor| list.cursor(cursor).items());
+    let found = stream::iter(first.items.into_iter().map(Ok)).chain(stream::iter(rest).flatten());
+    Ok(found.try_filter(move |it| ready(!filters || has_all(it, &words))).boxed())
 }
 
 fn has_all(prompt: &Prompt, words: &str) -> bool {

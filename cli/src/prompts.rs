@@ -146,16 +146,13 @@ async fn in_editor(
     let editor = variable("VISUAL").or_else(|| variable("EDITOR")).unwrap_or(default.to_owned());
     // The variable may have arguments.
     let mut words = editor.split_whitespace();
-    let edited = match Command::new(words.next().unwrap_or(default)).args(words).arg(&path).status()
-    {
+    let mut command = Command::new(words.next().unwrap_or(default));
+    let edited = match command.args(words).arg(&path).status() {
         Ok(status) if status.success() => Ok(()),
-        status => {
-            let problem =
-                status.map_or_else(|error| error.to_string(), |status| status.to_string());
-            let failure = Failure::new(FAILED, format!("{editor}: {problem}"));
-            Err(failure.hint("EDITOR names the program to use"))
-        }
+        Ok(status) => Err(status.to_string()),
+        Err(error) => Err(error.to_string()),
     };
+    let edited = edited.map_err(|it| Failure::new(FAILED, format!("{editor} (EDITOR): {it}")));
     let after = fs::read_to_string(&path).map_err(Failure::file(&path))?;
     if after == before {
         return edited.and(Err(Failure::new(FAILED, "nothing was changed")));

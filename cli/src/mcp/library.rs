@@ -24,8 +24,6 @@ use crate::media::{Order, forget};
 
 /// The entry that takes the title of any prompt.
 pub(super) const ANY: &str = "library";
-/// Prompts in one answer.
-const PAGE: u32 = 100;
 /// A vault with more prompts, whose list is long, is not read again for this long.
 const LARGE: u64 = 1_000;
 const FRESH: Duration = Duration::from_secs(60);
@@ -66,19 +64,19 @@ fn parse<T: DeserializeOwned>(arguments: JsonObject) -> Result<T> {
     serde_json::from_value(Value::Object(arguments)).map_err(wrong)
 }
 
-/// Prompts, and the cursor of the next page.
-type Listed = (Vec<Prompt>, Option<String>);
-
 impl Library {
-    /// A page of the prompts that are offered: those of the vault, or all that are pinned. If none
-    /// is pinned, the newest ones, and no more than a menu can show.
-    pub(super) async fn offered(&self, cursor: Option<String>) -> Result<Listed> {
-        let list = self.client.prompts().list().page_size(PAGE);
+    /// A page of the prompts that are offered, and the cursor of the next: those of the vault, or all
+    /// that are pinned. If none is pinned, the newest ones, and no more than a menu can show.
+    pub(super) async fn offered(
+        &self,
+        at: Option<String>,
+    ) -> Result<(Vec<Prompt>, Option<String>)> {
+        let list = self.client.prompts().list().page_size(100);
         if let Some(vault) = self.vault {
-            let page = list.vault(vault).set_cursor(cursor).page().await?;
+            let page = list.vault(vault).set_cursor(at).page().await?;
             return Ok((page.items, page.next_cursor.map(|cursor| cursor.to_string())));
         }
-        if cursor.is_some() {
+        if at.is_some() {
             return Err(Failure::new(USAGE, "the cursor is not one of this list"));
         }
         // Held, so that requests at the same time read the vaults once.
@@ -152,7 +150,7 @@ impl Library {
         let found = find::search(self.client.prompts().list().set_vault(vault), &query);
         let found: Vec<_> = found.await?.take(limit.unwrap_or(20).min(100)).try_collect().await?;
         let prompts = found.iter().map(|prompt| {
-            let start: String = prompt.text.chars().take(200).collect();
+            let start = format!("{:.200}", prompt.text);
             json!({ "id": prompt.id, "title": prompt.title, "type": prompt.prompt_type,
                 "platform": prompt.platform, "vaultIds": prompt.vault_ids, "start": start })
         });
@@ -232,8 +230,8 @@ impl Library {
 /// The entry of a prompt. Its name ends with the id, so it is unique and outlives the title.
 pub(super) fn entry(prompt: &Prompt) -> Entry {
     let name = format!("{}-{}", find::slug(&prompt.title, 48), prompt.id);
-    let words = prompt.text.split_whitespace().take(60).collect::<Vec<_>>().join(" ");
-    let start: String = words.chars().take(120).collect();
+    let words: Vec<_> = prompt.text.split_whitespace().take(60).collect();
+    let start = format!("{:.120}", words.join(" "));
     let arguments = prompt.variables().into_iter().map(|variable| {
         let argument = PromptArgument::new(variable.name).with_required(variable.default.is_none());
         match variable.default {
