@@ -127,8 +127,6 @@ pub(crate) const USAGE: u8 = 2;
 pub(crate) const ABSENT: u8 = 4;
 pub(crate) const INTERRUPTED: u8 = 130;
 
-const UNAUTHORIZED: &str = "the key is wrong or may not write: promptarium login URL";
-
 impl Failure {
     pub(crate) fn new(code: u8, text: impl Into<String>) -> Self {
         Self { code, is_general: false, text: text.into(), hint: String::new() }
@@ -163,7 +161,7 @@ impl From<Error> for Failure {
             // The client may have asked that already.
             (is_wrong_url && text.contains("/api/v1"), FAILED, ""),
             (is_wrong_url, FAILED, "does the address end in /api/v1?"),
-            (error.is_unauthorized(), FAILED, UNAUTHORIZED),
+            (error.is_unauthorized(), FAILED, "wrong key, or it may not write: promptarium login"),
             (error.is_not_found(), ABSENT, ""),
             (error.is_invalid(), USAGE, ""),
         ];

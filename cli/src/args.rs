@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use promptarium::{PromptType, Visibility};
 
-use crate::document::Document;
-use crate::export::Export;
+use crate::document::{Document, Export};
 use crate::import::Import;
 use crate::media::Order;
 

@@ -5,7 +5,6 @@ mod app;
 mod args;
 mod config;
 mod document;
-mod export;
 mod find;
 mod import;
 mod mcp;
@@ -60,7 +59,7 @@ async fn run(Arguments { json, yes, command }: Arguments) -> Result {
         Command::Vault(command) => prompts::vault(&app()?, command).await,
         Command::Upload { files } => media::upload(&app()?, &files).await,
         Command::Generate(order) => media::generate(&app()?, order).await,
-        Command::Export(arguments) => export::export(&app()?, &arguments).await,
+        Command::Export(arguments) => document::export(&app()?, &arguments).await,
         Command::Import(arguments) => import::import(&app()?, &arguments).await,
         Command::Mcp(options) => mcp::run(app()?.client, options).await,
     }

@@ -7,8 +7,7 @@ use promptarium::PromptType;
 use serde_json::{Map, Value, json};
 
 use crate::app::{Failure, Result, USAGE};
-use crate::document::Document;
-use crate::export::ORIGIN;
+use crate::document::{Document, ORIGIN};
 
 type Read<T> = std::result::Result<T, String>;
 

@@ -233,11 +233,10 @@ pub(super) fn entry(prompt: &Prompt) -> Entry {
     let words: Vec<_> = prompt.text.split_whitespace().take(60).collect();
     let start = format!("{:.120}", words.join(" "));
     let arguments = prompt.variables().into_iter().map(|variable| {
-        let argument = PromptArgument::new(variable.name).with_required(variable.default.is_none());
-        match variable.default {
-            Some(default) => argument.with_description(format!("\"{default}\" if left out")),
-            None => argument,
-        }
+        let is_required = variable.default.is_none();
+        let mut argument = PromptArgument::new(variable.name).with_required(is_required);
+        argument.description = variable.default.map(|it| format!("\"{it}\" if left out"));
+        argument
     });
     Entry::new(name, Some(start), Some(arguments.collect())).with_title(&prompt.title)
 }
