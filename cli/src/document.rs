@@ -47,8 +47,6 @@ pub(crate) struct Document {
     pub(crate) text: String,
 }
 
-const FENCE: &str = "---\n";
-
 impl Document {
     pub(crate) fn new(prompt: &Prompt, vaults: &[Vault]) -> Self {
         let of_prompt = vaults.iter().filter(|vault| prompt.vault_ids.contains(&vault.id));
@@ -68,7 +66,7 @@ impl Document {
     /// Reads a file; one without front matter is all text.
     pub(crate) fn parse(file: &str) -> Result<Self> {
         let file = unix_lines(file.trim_start_matches('\u{feff}'));
-        let is_fence = |line: &str| line.trim_end() == FENCE.trim_end();
+        let is_fence = |line: &str| line.trim_end() == "---";
         let mut lines = file.split_inclusive('\n');
         let is_open = lines.next().is_some_and(is_fence) && lines.clone().any(is_fence);
         let front: String = lines.by_ref().take_while(|line| is_open && !is_fence(line)).collect();
@@ -87,7 +85,7 @@ impl Document {
     pub(crate) fn to_file(&self) -> String {
         // It is texts, numbers and a list.
         let front = yaml_serde::to_string(self).unwrap_or_default();
-        format!("{FENCE}{front}{FENCE}\n{}\n", self.text)
+        format!("---\n{front}---\n\n{}\n", self.text)
     }
 
     /// The type; if none is named that of a prompt with or without a model.

@@ -69,10 +69,8 @@ fn one<T>(mut found: Vec<T>, id: fn(&T) -> i64, what: &str, hint: &str) -> Resul
 
 type Found = BoxStream<'static, std::result::Result<Prompt, Error>>;
 
-/// The prompts of the list that have all of these words.
-///
-/// The server is asked to search. One that does not know the parameter refuses it, or returns
-/// every prompt; then this program searches.
+/// The prompts of the list that have all of these words. The server is asked to search. One that
+/// does not know the parameter refuses it, or returns every prompt; then this program searches.
 pub(crate) async fn search(list: ListPrompts, words: &str) -> Result<Found> {
     let asked = list.clone().set_search(Some(words).filter(|words| !words.trim().is_empty()));
     let words = fold(words).replace('"', " ");

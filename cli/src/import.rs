@@ -167,8 +167,7 @@ async fn decide(client: &Client, arguments: &Import) -> Result<(Vec<Change>, u32
             _ if !PromptType::KNOWN.contains(&kind) => Err(format!("there is no type \"{kind}\"")),
             Some(old) if document.is_same(old) => Ok(None),
             Some(old) if ids.iter().filter(|id| **id == old.id).count() > 1 => {
-                let text = format!("another file has the id {} too", old.id);
-                Err(text + "; without it, it is a new prompt")
+                Err(format!("another file has the id {} too; without it, it is new", old.id))
             }
             Some(old) if document.updated_at.is_some_and(|time| time != old.updated_at) => {
                 Err("somebody has changed the prompt since the export".to_owned())

@@ -87,8 +87,9 @@ fn csv(name: &str, file: &str) -> Result<Vec<Source>> {
         let (cells, columns) = (row.len(), headers.len());
         let last = row.iter().next_back().unwrap_or_default();
         let document = if row.iter().skip(columns).any(|cell| !cell.trim().is_empty()) {
-            let text = format!("it has {cells} cells, the header {columns}");
-            Err(format!("{text}; a text with commas needs quotes"))
+            Err(format!(
+                "it has {cells} cells, the header {columns}; texts with commas need quotes"
+            ))
         } else if last.contains('\n') && file.ends_with(last) {
             // A text in quotes that are closed is not the end of the file.
             Err("the quotes around its last text are not closed".to_owned())
