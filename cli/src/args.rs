@@ -112,7 +112,6 @@ Example: promptarium import prompts.csv --vault Imported")]
     Man,
 }
 
-/// Which prompts.
 #[derive(Args)]
 pub(crate) struct Selection {
     /// Only prompts that have all these words.
@@ -174,7 +173,6 @@ pub(crate) enum VaultCommand {
     Fork { id: i64 },
 }
 
-/// Prompts in a vault.
 #[derive(Args)]
 pub(crate) struct Members {
     pub(crate) vault: String,

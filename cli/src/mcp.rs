@@ -11,8 +11,8 @@ use axum::Router;
 use axum::serve::ListenerExt as _;
 use promptarium::{AssetUrl, Client, Prompt, VaultId};
 use rmcp::model::{
-    self, CompleteRequestParams, CompleteResult, ListResourcesResult, ServerCapabilities,
-    ServerConfig, SubscriptionFilter,
+    self, CompleteRequestParams, CompleteResult, ListPromptsResult, ListResourcesResult,
+    ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{NotificationContext, ServerInitializeError, SubscriptionContext};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -125,13 +125,12 @@ impl ServerHandler for Library {
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
     }
 
-    async fn list_prompts(&self, request: Paged, _: Request) -> Answer<model::ListPromptsResult> {
+    async fn list_prompts(&self, request: Paged, _: Request) -> Answer<ListPromptsResult> {
         let cursor = request.and_then(|request| request.cursor);
         let any = cursor.is_none().then(library::any_prompt);
         let (prompts, next_cursor) = self.offered(cursor).await?;
         let entries = any.into_iter().chain(prompts.iter().map(library::entry)).collect();
-        let result = model::ListPromptsResult::with_all_items(entries);
-        Ok(model::ListPromptsResult { next_cursor, ..result })
+        Ok(ListPromptsResult { next_cursor, ..ListPromptsResult::with_all_items(entries) })
     }
 
     async fn get_prompt(

@@ -189,24 +189,23 @@ impl Library {
     /// Queues a generation, or waits again for the job of an earlier call.
     async fn generate(&self, order: Order) -> Result<CallToolResult> {
         let job = OnceLock::new();
-        let shown = async {
-            let finished = order.run(&self.client, &job, WAIT, |_| ()).await?;
-            finished.prompts.iter().for_each(|prompt| drop(self.pictures(prompt)));
-            let id = job.get().map_or("", JobId::as_str);
-            let mut content = vec![ContentBlock::text(format!("job {id}"))];
-            for image in finished.images() {
-                let (data, media_type) = self.download(&image.url).await?;
-                content.push(ContentBlock::text(image.url.as_str()));
-                content.push(ContentBlock::image(data, media_type));
+        let told = |failure: Failure| match job.get() {
+            Some(id) => {
+                failure.hint(format!("to wait again: generate_image with job \"{id}\" alone"))
             }
-            forget(id)?;
-            Ok(CallToolResult::success(content))
-        };
-        let again = |id| format!("call generate_image with job \"{id}\" alone to wait again");
-        shown.await.map_err(|failure: Failure| match job.get() {
-            Some(id) => failure.hint(again(id)),
             None => failure,
-        })
+        };
+        let finished = order.run(&self.client, &job, WAIT, |_| ()).await.map_err(told)?;
+        finished.prompts.iter().for_each(|prompt| drop(self.pictures(prompt)));
+        let id = job.get().map_or("", JobId::as_str);
+        let mut content = vec![ContentBlock::text(format!("job {id}"))];
+        for image in finished.images() {
+            let (data, media_type) = self.download(&image.url).await.map_err(told)?;
+            content.push(ContentBlock::text(image.url.as_str()));
+            content.push(ContentBlock::image(data, media_type));
+        }
+        forget(id)?;
+        Ok(CallToolResult::success(content))
     }
 
     /// The pictures of a prompt, which the client may read from now on.
