@@ -172,8 +172,9 @@ impl ServerHandler for Library {
         if !library::all(true).iter().any(|tool| tool.name == name) {
             return Err(ErrorData::invalid_params(format!("there is no tool \"{name}\""), None));
         }
+        let arguments = request.arguments.unwrap_or_default();
         let result = tokio::select! {
-            result = self.answer(name, request.arguments.unwrap_or_default()) => result,
+            result = self.answer(name, arguments, &context) => result,
             () = context.ct.cancelled() => Err(Failure::new(INTERRUPTED, "cancelled")),
         };
         let told = |it: Failure| vec![model::ContentBlock::text(it.to_string())];

@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use data_encoding::BASE64;
 use futures::{StreamExt as _, TryStreamExt as _};
-use promptarium::{AssetUrl, JobId, Prompt, PromptId, Timestamp, Vault};
+use promptarium::{AssetUrl, GenerationStatus, JobId, Prompt, PromptId, Timestamp, Vault};
 use rmcp::model::{
-    ArgumentInfo, CallToolResult, CompletionInfo, ContentBlock, JsonObject, Prompt as Entry,
-    PromptArgument, Resource, Tool,
+    ArgumentInfo, CallToolResult, CompletionInfo, ContentBlock, JsonObject,
+    ProgressNotificationParam, Prompt as Entry, PromptArgument, Resource, Tool,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::Library;
+use super::{Library, Request};
 use crate::app::{ABSENT, Failure, Result, USAGE};
 use crate::document::{Document, plain};
 use crate::find;
@@ -128,7 +128,12 @@ impl Library {
         Ok(defaults.filter(|it| find::fold(it).starts_with(&typed)).collect())
     }
 
-    pub(super) async fn answer(&self, name: &str, arguments: JsonObject) -> Result<CallToolResult> {
+    pub(super) async fn answer(
+        &self,
+        name: &str,
+        arguments: JsonObject,
+        context: &Request,
+    ) -> Result<CallToolResult> {
         match name {
             "search_prompts" => self.search(parse(arguments)?).await,
             "get_prompt" => self.get(parse(arguments)?).await,
@@ -141,7 +146,7 @@ impl Library {
                 Err(failure.hint("the user can start it with --write"))
             }
             "save_prompt" => self.save(parse(arguments)?).await,
-            _ => self.generate(parse(arguments)?).await,
+            _ => self.generate(parse(arguments)?, context).await,
         }
     }
 
@@ -187,15 +192,22 @@ impl Library {
     }
 
     /// Queues a generation, or waits again for the job of an earlier call.
-    async fn generate(&self, order: Order) -> Result<CallToolResult> {
-        let job = OnceLock::new();
+    async fn generate(&self, order: Order, context: &Request) -> Result<CallToolResult> {
+        let (job, token, mut steps) = (OnceLock::new(), context.meta.get_progress_token(), 0.0);
+        let on_change = |status: &GenerationStatus| {
+            let (Some(token), peer) = (token.clone(), context.peer.clone()) else { return };
+            steps += 1.0;
+            let progress = ProgressNotificationParam::new(token, steps);
+            let progress = progress.with_message(status.state.as_str());
+            tokio::spawn(async move { peer.notify_progress(progress).await });
+        };
         let told = |failure: Failure| match job.get() {
             Some(id) => {
                 failure.hint(format!("to wait again: generate_image with job \"{id}\" alone"))
             }
             None => failure,
         };
-        let finished = order.run(&self.client, &job, WAIT, |_| ()).await.map_err(told)?;
+        let finished = order.run(&self.client, &job, WAIT, on_change).await.map_err(told)?;
         finished.prompts.iter().for_each(|prompt| drop(self.pictures(prompt)));
         let id = job.get().map_or("", JobId::as_str);
         let mut content = vec![ContentBlock::text(format!("job {id}"))];
