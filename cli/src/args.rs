@@ -3,11 +3,10 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use promptarium::{PromptType, Visibility};
 
-use crate::document::Document;
+use crate::document::{Document, Export};
 use crate::import::Import;
 use crate::media::Order;
 
@@ -16,36 +15,32 @@ use crate::media::Order;
 #[command(
     name = "promptarium",
     version,
-    max_term_width = 100,
     after_help = "Examples:
   promptarium login https://prompts.example
-  promptarium search code review
   promptarium show \"Code review\" --set language=Rust --set code=@main.rs | llm
   promptarium generate local/plasma \"A harbour at dusk\" --count 2 -o pictures
   claude mcp add prompts -- promptarium mcp
 
 PROMPTARIUM_BASE_URL and PROMPTARIUM_API_KEY take the place of a login. NO_COLOR turns colours off.
-Exit status: 0 done, 1 failed, 2 wrong command line, 3 server not reachable, 4 not found, 130
-interrupted."
+Exit status: 0 done, 1 failed, 2 wrong use, 3 server not reachable, 4 not found, 130 interrupted."
 )]
 pub(crate) struct Arguments {
     /// Print JSON, one object a line.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Do not ask.
+    #[arg(short, long, global = true)]
+    pub(crate) yes: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Log in to a library; asks for the API key, or reads it from standard input.
-    #[command(after_help = "Examples:
-  promptarium login https://prompts.example
-  pass prompts/key | promptarium login localhost:8080")]
-    Login {
-        /// The address of the server; /api/v1 is added where it has no path.
-        url: String,
-    },
+    /// Log in to the library at this address (/api/v1 is added where it has no path); asks for the
+    /// API key, or reads it from standard input.
+    #[command(after_help = "Example: pass prompts/key | promptarium login localhost:8080")]
+    Login { url: String },
     /// Forget the address and the key.
     Logout,
     /// List prompts, newest first.
@@ -53,54 +48,36 @@ pub(crate) enum Command {
     Ls(Selection),
     /// Find prompts that have all these words.
     #[command(after_help = "Example: promptarium search code review --vault Work")]
-    Search {
-        #[arg(required = true)]
-        words: Vec<String>,
-        #[command(flatten)]
-        selection: Selection,
-    },
+    Search(Selection),
     /// Print the text of a prompt, with its variables filled in.
     #[command(after_help = "Examples:
   promptarium show 12 --set text=@notes.md | llm
   git diff | promptarium show \"Code review\" --set diff=- | llm")]
-    Show {
-        #[command(flatten)]
-        text: Filled,
-        /// Leave the variables as they are.
-        #[arg(long, conflicts_with = "set")]
-        raw: bool,
-    },
+    Show(Filled),
     /// Copy the text of a prompt to the clipboard.
     #[command(after_help = "Example: promptarium copy Translate --set language=Polish")]
     Copy(Filled),
     /// Store a prompt; opens an editor if there is no text.
-    #[command(after_help = "Examples:
-  promptarium new Tone \"Answer in two sentences.\" --vault Writing
-  promptarium new \"Code review\" @review.md")]
+    #[command(after_help = "Example: promptarium new \"Code review\" @review.md --vault Work")]
     New {
         #[command(flatten)]
         document: Document,
         /// The text, @FILE, or - for standard input.
         text: Option<String>,
     },
-    /// Change a prompt in $VISUAL or $EDITOR.
+    /// Change a prompt, by its id or title, in $VISUAL or $EDITOR.
     #[command(after_help = "Example: EDITOR='code --wait' promptarium edit \"Code review\"")]
     Edit {
-        /// Its id or title.
         prompt: String,
         /// Take this file, such as one that an earlier edit kept, and open no editor.
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
     },
-    /// Delete prompts.
+    /// Delete prompts, by their ids or titles.
     #[command(after_help = "Example: promptarium rm 12 \"Old draft\" --yes")]
     Rm {
-        /// Their ids or titles.
         #[arg(required = true, value_name = "PROMPT")]
         prompts: Vec<String>,
-        /// Do not ask.
-        #[arg(short, long)]
-        yes: bool,
     },
     /// Vaults and what is in them.
     #[command(subcommand)]
@@ -111,25 +88,14 @@ pub(crate) enum Command {
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
-    /// Generate pictures or a video, and wait for them.
-    #[command(after_help = "Ctrl-C leaves the job at the server; --resume ID or the same command \
-continues it, and it is paid once.
-
-Examples:
-  promptarium generate local/plasma \"A harbour at dusk\" --ratio 16:9 -o .
-  promptarium show Harbour | promptarium generate local/plasma - --count 4 -o pictures")]
+    /// Generate pictures, and wait for them; after Ctrl-C the same command or --resume continues.
+    #[command(
+        after_help = "Example: promptarium generate local/plasma \"A harbour at dusk\" --ratio 16:9 -o ."
+    )]
     Generate(Order),
     /// Write each prompt as a Markdown file, for git.
     #[command(after_help = "Example: promptarium export prompts && git -C prompts add -A")]
-    Export {
-        folder: PathBuf,
-        /// Only the prompts of this vault.
-        #[arg(long)]
-        vault: Option<String>,
-        /// Delete the files of prompts that are gone.
-        #[arg(long, conflicts_with = "vault")]
-        delete: bool,
-    },
+    Export(Export),
     /// Store the prompts of a folder of Markdown files, or of a CSV or JSON file.
     #[command(after_help = "Titles are in title, name, act, command or label; texts in content, \
 prompt, text, value or template; CSV needs a header. A folder that was exported from the same \
@@ -138,9 +104,7 @@ library changes its prompts. It can be killed and started again: nothing is stor
 Example: promptarium import prompts.csv --vault Imported")]
     Import(Import),
     /// Serve the library to AI clients (Model Context Protocol).
-    #[command(after_help = "Examples:
-  claude mcp add prompts -- promptarium mcp --vault Writing
-  promptarium mcp --http 127.0.0.1:8765")]
+    #[command(after_help = "Example: claude mcp add prompts -- promptarium mcp --vault Writing")]
     Mcp(Mcp),
     /// Print the completions of a shell.
     Completions { shell: clap_complete::Shell },
@@ -148,14 +112,15 @@ Example: promptarium import prompts.csv --vault Imported")]
     Man,
 }
 
-/// Which prompts.
 #[derive(Args)]
 pub(crate) struct Selection {
+    /// Only prompts that have all these words.
+    pub(crate) words: Vec<String>,
     /// Only those in this vault: its name or id.
     #[arg(long)]
     pub(crate) vault: Option<String>,
-    /// Only prompts of this type.
-    #[arg(long = "type", value_parser = one_of(PromptType::KNOWN))]
+    /// Only prompts of this type: text, image or video.
+    #[arg(long = "type")]
     pub(crate) prompt_type: Option<PromptType>,
     /// At most this many; 0 for all.
     #[arg(long, default_value_t = 20, value_name = "N")]
@@ -170,6 +135,9 @@ pub(crate) struct Filled {
     /// The value of a variable: name=VALUE, name=@FILE, or name=- for standard input.
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Leave the variables as they are.
+    #[arg(long, conflicts_with = "set")]
+    pub(crate) raw: bool,
 }
 
 #[derive(Subcommand)]
@@ -181,17 +149,12 @@ pub(crate) enum VaultCommand {
         name: String,
         #[arg(long)]
         description: Option<String>,
-        /// Who can read it.
-        #[arg(long, value_parser = one_of(Visibility::KNOWN))]
+        /// Who can read it: private, unlisted or public.
+        #[arg(long)]
         visibility: Option<Visibility>,
     },
     /// Delete a vault; its prompts remain.
-    Rm {
-        vault: String,
-        /// Do not ask.
-        #[arg(short, long)]
-        yes: bool,
-    },
+    Rm { vault: String },
     /// Add prompts to a vault.
     Add(Members),
     /// Take prompts out of a vault; the prompts remain.
@@ -210,7 +173,6 @@ pub(crate) enum VaultCommand {
     Fork { id: i64 },
 }
 
-/// Prompts in a vault.
 #[derive(Args)]
 pub(crate) struct Members {
     pub(crate) vault: String,
@@ -232,12 +194,4 @@ pub(crate) struct Mcp {
     /// Look for changes this often and tell the client.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) watch: Option<u32>,
-}
-
-/// One of these values of an open enumeration.
-pub(crate) fn one_of<T>(known: &[T]) -> impl TypedValueParser<Value = T> + use<T>
-where
-    T: for<'a> From<&'a str> + ToString + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(known.iter().map(T::to_string)).map(|name| T::from(&*name))
 }

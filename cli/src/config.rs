@@ -6,13 +6,11 @@ use std::pin::pin;
 use std::process::Command;
 use std::{env, fs};
 
-use console::Term;
 use promptarium::Client;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::failure::{FAILED, Failure, INTERRUPTED, Result, USAGE};
-use crate::output::{can_ask, note};
+use crate::app::{FAILED, Failure, INTERRUPTED, Result, USAGE, ask, can_ask, note};
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -58,14 +56,10 @@ pub(crate) fn client() -> Result<Client> {
         return connect(url, key);
     }
     let file = config_file()?;
-    let stored: Stored = match fs::read(&file) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| {
-            Failure::new(FAILED, format!("{} is damaged", file.display())).hint(HINT)
-        })?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(Failure::new(USAGE, "not logged in").hint(HINT));
-        }
-        Err(error) => return Err(Failure::file(&file)(error)),
+    let stored = fs::read(&file).ok().and_then(|it| serde_json::from_slice::<Stored>(&it).ok());
+    let Some(stored) = stored else {
+        let text = format!("not logged in: {} has no key", file.display());
+        return Err(Failure::new(USAGE, text).hint(HINT));
     };
     // A key is sent to no other address than the one that it was entered for.
     let address = |url: &str| Url::parse(url.trim().trim_end_matches('/')).ok();
@@ -82,7 +76,6 @@ fn connect(url: &str, key: &str) -> Result<Client> {
     builder.build().map_err(|error| Failure::new(USAGE, error.to_string()).hint(HINT))
 }
 
-/// Asks for the key, checks it, and keeps it.
 pub(crate) async fn login(address: &str) -> Result {
     let base_url = base_url(address)?;
     let api_key = ask_for_key(&base_url).await?;
@@ -101,24 +94,21 @@ pub(crate) async fn login(address: &str) -> Result {
 
 pub(crate) fn logout() -> Result {
     let file = config_file()?;
-    match fs::remove_file(&file) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Failure::file(&file)(error)),
-        _ => {
-            note(format!("Logged out; {} is gone. The key itself stays valid.", file.display()));
-            Ok(())
-        }
+    if file.exists() {
+        fs::remove_file(&file).map_err(Failure::file(&file))?;
     }
+    note(format!("Logged out; {} is gone. The key itself stays valid.", file.display()));
+    Ok(())
 }
 
 /// The address with what people leave out: the scheme, and the path of the API.
 fn base_url(address: &str) -> Result<String> {
     let scheme = if address.contains("://") { "" } else { "https://" };
-    let wrong =
-        |it: &str| Failure::new(USAGE, format!("URL: \"{address}\" is not an address: {it}"));
-    let mut url = Url::parse(&format!("{scheme}{address}")).map_err(|it| wrong(&it.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong("it begins with neither http:// nor https://"));
-    }
+    let url = Url::parse(&format!("{scheme}{address}")).ok();
+    let Some(mut url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) else {
+        let text = format!("URL: \"{address}\" is not an address of http:// or https://");
+        return Err(Failure::new(USAGE, text));
+    };
     let is_local = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
     if is_local && !scheme.is_empty() {
         let _ = url.set_scheme("http");
@@ -137,15 +127,13 @@ async fn ask_for_key(base_url: &str) -> Result<String> {
     // Before the question, so that nothing of a key that is pasted at once is shown or lost.
     let stty = |echo| Command::new("stty").arg(echo).status().is_ok_and(|it| it.success());
     let is_hidden = can_ask() && stty("-echo");
-    if can_ask() {
-        Term::stderr().write_str(&format!("API key for {base_url}: "))?;
+    if can_ask() && !is_hidden {
+        return Err(Failure::new(USAGE, "what is typed here would be shown; use a pipe"));
     }
-    let read = tokio::task::spawn_blocking(move || match is_hidden || !can_ask() {
-        true => io::stdin().lines().next().unwrap_or_else(|| Ok(String::new())),
-        false => Term::stderr().read_secure_line(),
-    });
+    let question = if is_hidden { format!("API key for {base_url}: ") } else { String::new() };
+    let read = tokio::task::spawn_blocking(move || ask(&question));
     let read = tokio::select! {
-        read = read => read.map_err(io::Error::other)?.map_err(Failure::from),
+        read = read => read.map_err(io::Error::other)?,
         _ = interrupt => Err(Failure::new(INTERRUPTED, "interrupted")),
     };
     if is_hidden {

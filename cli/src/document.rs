@@ -1,12 +1,19 @@
-//! A prompt as people write it. As a Markdown file it has front matter in YAML, then the text.
+//! A prompt as people write it, and a folder of them. As a Markdown file it has front matter in YAML,
+//! then the text.
 
-use promptarium::durable::Journal;
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use data_encoding::HEXLOWER;
+use promptarium::request::CreatePrompt;
 use promptarium::{Client, Prompt, PromptId, PromptType, Timestamp, Vault, VaultId};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
-use crate::args::one_of;
-use crate::failure::{Failure, Result, USAGE};
-use crate::media::digest;
+use crate::app::{App, FAILED, Failure, Result, USAGE, note, progress};
+use crate::find;
 
 /// The fields of a prompt in a file, on the command line, or in a call of a tool.
 #[derive(Debug, Clone, Default, PartialEq, clap::Args, Serialize, Deserialize)]
@@ -16,8 +23,8 @@ pub(crate) struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<PromptId>,
     pub(crate) title: String,
-    /// Its type; image with a model, and otherwise text, if left out.
-    #[arg(long = "type", value_parser = one_of(PromptType::KNOWN))]
+    /// Its type: text, image or video; image with a model, and otherwise text, if left out.
+    #[arg(long = "type")]
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub(crate) prompt_type: Option<PromptType>,
     /// The model, which image and video prompts need.
@@ -40,12 +47,9 @@ pub(crate) struct Document {
     pub(crate) text: String,
 }
 
-const FENCE: &str = "---\n";
-
 impl Document {
     pub(crate) fn new(prompt: &Prompt, vaults: &[Vault]) -> Self {
-        let ids = &prompt.vault_ids;
-        let of_prompt = vaults.iter().filter(|vault| ids.contains(&vault.id));
+        let of_prompt = vaults.iter().filter(|vault| prompt.vault_ids.contains(&vault.id));
         Self {
             id: Some(prompt.id),
             title: prompt.title.clone(),
@@ -61,14 +65,19 @@ impl Document {
 
     /// Reads a file; one without front matter is all text.
     pub(crate) fn parse(file: &str) -> Result<Self> {
-        let file = unix_lines(file.strip_prefix('\u{feff}').unwrap_or(file));
-        let Some((front, text)) = split_front_matter(&file) else {
+        let file = unix_lines(file.trim_start_matches('\u{feff}'));
+        let is_fence = |line: &str| line.trim_end() == "---";
+        let mut lines = file.split_inclusive('\n');
+        let is_open = lines.next().is_some_and(is_fence) && lines.clone().any(is_fence);
+        let front: String = lines.by_ref().take_while(|line| is_open && !is_fence(line)).collect();
+        if front.trim().is_empty() {
             return Ok(Self { text: file, ..Self::default() });
-        };
-        let document: Self = yaml_serde::from_str(front)
+        }
+        let document: Self = yaml_serde::from_str(&front)
             .map_err(|error| Failure::new(USAGE, format!("the front matter: {error}")))?;
         // The blank line after the front matter and the line break at the end are not the text's.
-        let text = text.strip_prefix('\n').unwrap_or(text);
+        let text: String = lines.collect();
+        let text = text.strip_prefix('\n').unwrap_or(&text);
         Ok(Self { text: text.strip_suffix('\n').unwrap_or(text).to_owned(), ..document })
     }
 
@@ -76,7 +85,7 @@ impl Document {
     pub(crate) fn to_file(&self) -> String {
         // It is texts, numbers and a list.
         let front = yaml_serde::to_string(self).unwrap_or_default();
-        format!("{FENCE}{front}{FENCE}\n{}\n", self.text)
+        format!("---\n{front}---\n\n{}\n", self.text)
     }
 
     /// The type; if none is named that of a prompt with or without a model.
@@ -85,30 +94,11 @@ impl Document {
         self.prompt_type.clone().or(with_model).unwrap_or(PromptType::Text)
     }
 
-    /// Stores it as a new prompt in these vaults; as a step of the journal if there is one.
-    pub(crate) async fn create(
-        &self,
-        client: &Client,
-        vaults: &[VaultId],
-        journal: Option<&Journal>,
-    ) -> Result<Prompt> {
+    /// The call that stores it as a new prompt, in the first of these vaults.
+    pub(crate) fn create(&self, client: &Client, vaults: &[VaultId]) -> CreatePrompt {
         let create = client.prompts().create(&self.title, &self.text);
-        let create = create.set_prompt_type(Some(self.prompt_type()));
-        let create =
-            create.set_platform(self.platform.as_deref()).set_vault(vaults.first().copied());
-        let create = create.set_model_id(self.model.as_deref());
-        let mut prompt = match journal {
-            Some(journal) => journal.run(self.key(), create).await?,
-            None => create.await?,
-        };
-        if vaults.len() > 1 {
-            // Not those of the journal: an interrupted run may have saved it in more.
-            let saved = client.prompts().get(prompt.id).await?.vault_ids;
-            for vault in vaults.iter().filter(|vault| !saved.contains(vault)) {
-                prompt = client.prompts().save(prompt.id, *vault).await?;
-            }
-        }
-        Ok(prompt)
+        let create = create.set_vault(vaults.first().copied()).prompt_type(self.prompt_type());
+        create.set_platform(self.platform.as_deref()).set_model_id(self.model.as_deref())
     }
 
     /// The name of the step that stores it.
@@ -118,58 +108,139 @@ impl Document {
     }
 
     /// Changes what differs. The vaults of the prompt stay.
-    pub(crate) async fn update(self, client: &Client, now: &Prompt) -> Result<Prompt> {
-        let prompt_type = self.prompt_type.filter(|it| *it != now.prompt_type);
-        let update = client.prompts().update(now.id).set_prompt_type(prompt_type);
-        let title = Some(self.title).filter(|it| !it.is_empty() && *it != now.title);
-        let text = Some(self.text).filter(|text| *text != unix_lines(&now.text));
-        let update = update.set_title(title).set_text(text).set_model_id(self.model);
-        Ok(match self.platform {
-            platform if platform == now.platform => update.await?,
+    pub(crate) async fn update(&self, client: &Client, now: &Prompt) -> Result<Prompt> {
+        let Self { title, text, model, platform, .. } = self;
+        let title = Some(&**title).filter(|it| !it.is_empty() && *it != now.title);
+        let text = Some(&**text).filter(|it| *it != unix_lines(&now.text));
+        let kind = self.prompt_type.clone().filter(|kind| *kind != now.prompt_type);
+        let update = client.prompts().update(now.id).set_title(title).set_text(text);
+        let update = update.set_prompt_type(kind).set_model_id(model.as_deref());
+        Ok(match platform {
+            platform if *platform == now.platform => update.await?,
             Some(platform) => update.platform(platform).await?,
             None => update.clear_platform().await?,
         })
     }
 
-    /// Whether the prompt has this content.
     pub(crate) fn is_same(&self, prompt: &Prompt) -> bool {
         (&self.title, &self.platform) == (&prompt.title, &prompt.platform)
             && (&self.prompt_type(), &self.text) == (&prompt.prompt_type, &unix_lines(&prompt.text))
     }
 }
 
-/// The front matter of a file, and what follows it.
-fn split_front_matter(file: &str) -> Option<(&str, &str)> {
-    let is_fence = |line: &str| line.trim_end() == FENCE.trim_end();
-    let (_, rest) = file.split_once('\n').filter(|(first, _)| is_fence(first))?;
-    let mut length = 0;
-    let end = rest.split_inclusive('\n').find(|line| {
-        length += line.len();
-        is_fence(line)
-    })?;
-    let (front, text) = rest.split_at(length);
-    let front = front.strip_suffix(end).filter(|front| !front.trim().is_empty())?;
-    Some((front, text))
+/// Saves a prompt in all but the first of these vaults, in which it is.
+pub(crate) async fn save_in(client: &Client, new: Prompt, vaults: &[VaultId]) -> Result<Prompt> {
+    let mut prompt = new;
+    for vault in vaults.iter().skip(1) {
+        prompt = client.prompts().save(prompt.id, *vault).await?;
+    }
+    Ok(prompt)
 }
 
 /// A list of texts, or one of them.
 fn list<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Listed {
-        One(String),
-        Many(Vec<String>),
-    }
-    Ok(match Option::deserialize(deserializer)? {
-        None => Vec::new(),
-        Some(Listed::One(one)) => vec![one],
-        Some(Listed::Many(many)) => many,
+    Ok(match Value::deserialize(deserializer)? {
+        Value::Null => Vec::new(),
+        Value::Array(values) => values.iter().map(plain).collect(),
+        value => vec![plain(&value)],
     })
+}
+
+/// The text that a value is, or its JSON.
+pub(crate) fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A name for this content.
+pub(crate) fn digest(content: &str) -> String {
+    HEXLOWER.encode(Sha256::digest(content).get(..16).unwrap_or_default())
 }
 
 /// The text with the line breaks of Unix: those of a file say nothing of its prompt.
 fn unix_lines(text: &str) -> String {
     text.replace("\r\n", "\n")
+}
+
+/// Names the library that a folder was exported from, where the ids in its files are valid.
+pub(crate) const ORIGIN: &str = ".promptarium";
+
+#[derive(clap::Args)]
+pub(crate) struct Export {
+    folder: PathBuf,
+    /// Only the prompts of this vault.
+    #[arg(long)]
+    vault: Option<String>,
+    /// Delete the files of prompts that are gone.
+    #[arg(long, conflicts_with = "vault")]
+    delete: bool,
+}
+
+pub(crate) async fn export(app: &App, Export { folder, vault, delete }: &Export) -> Result {
+    let client = &app.client;
+    let vault = find::vault_id(client, vault.as_deref()).await?;
+    fs::create_dir_all(folder).map_err(Failure::file(folder))?;
+    let origin = folder.join(ORIGIN);
+    let exported_from = fs::read_to_string(&origin).unwrap_or_default();
+    if !["", client.base_url()].contains(&exported_from.trim()) {
+        let text = format!("{} is an export of {}", folder.display(), exported_from.trim());
+        return Err(Failure::new(USAGE, text).hint("choose another folder"));
+    }
+    fs::write(&origin, client.base_url()).map_err(Failure::file(&origin))?;
+    // Two at once would write to the same file: the second waits.
+    let lock = fs::File::open(&origin).map_err(Failure::file(&origin))?;
+    let _ = lock.lock();
+    let mut files = exported(folder)?;
+    let vaults = client.vaults().list().await?;
+    let bar = progress(None, "{spinner} {pos} prompts");
+    let mut written = 0;
+    let mut prompts = client.prompts().list().set_vault(vault).prefetch(true).items();
+    while let Some(prompt) = prompts.try_next().await? {
+        bar.inc(1);
+        let (file, old) = (Document::new(&prompt, &vaults).to_file(), files.remove(&prompt.id));
+        let is_new = old.is_none();
+        // A file keeps its name when the title changes.
+        let name = format!("{}-{}.md", find::slug(&prompt.title, 60), prompt.id);
+        let path = old.unwrap_or_else(|| folder.join(name));
+        if fs::read(&path).is_ok_and(|old| old == file.as_bytes()) {
+            continue;
+        }
+        if is_new && path.exists() {
+            let text = format!("{} is not the prompt {}", path.display(), prompt.id);
+            return Err(Failure::new(FAILED, text).hint("rename it, and export again"));
+        }
+        // Whole or not at all: `import` stores what is in the file.
+        let part = folder.join(".part");
+        let moved = fs::write(&part, file).and_then(|()| fs::rename(&part, &path));
+        let moved = moved.inspect_err(|_| drop(fs::remove_file(&part)));
+        moved.map_err(Failure::file(&path))?;
+        written += 1;
+    }
+    bar.finish_and_clear();
+    // What is left belongs to prompts that are gone, unless only a vault was exported.
+    files.retain(|_, _| vault.is_none());
+    if !delete && !files.is_empty() {
+        note(format!("{} files are of prompts that are gone; --delete deletes them", files.len()));
+        files.clear();
+    }
+    for path in files.values() {
+        fs::remove_file(path).map_err(Failure::file(path))?;
+    }
+    let (total, deleted) = (bar.position(), files.len());
+    let counts = json!({ "prompts": total, "written": written, "deleted": deleted });
+    app.item(&counts, format!("{total} prompts: {written} files written, {deleted} deleted"))
+}
+
+/// The files of an earlier export. Each has the id of its prompt at the end of its name and in its
+/// front matter; one of somebody has not both.
+fn exported(folder: &Path) -> Result<HashMap<PromptId, PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(Failure::file(folder))?.flatten();
+    let files = entries.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let id = name.strip_suffix(".md")?.rsplit('-').next()?.parse().ok().map(PromptId::new)?;
+        let document = Document::parse(&fs::read_to_string(entry.path()).ok()?).ok()?;
+        (document.id == Some(id)).then(|| (id, entry.path()))
+    });
+    Ok(files.collect())
 }
 
 #[cfg(test)]

@@ -9,25 +9,18 @@ use promptarium::request::ListPrompts;
 use promptarium::{Client, Error, Prompt, PromptId, Vault, VaultId};
 use slug::slugify;
 
-use crate::failure::{ABSENT, Failure, Result, USAGE};
+use crate::app::{ABSENT, Failure, Result, USAGE};
 
-/// The vault with this id or name.
+/// The vault with this id, as ids are printed, or with this name.
 pub(crate) async fn vault(client: &Client, name: &str) -> Result<Vault> {
     let vaults = client.vaults().list().await?;
-    match vaults.iter().find(|vault| Some(vault.id.get()) == id(name)) {
-        Some(vault) => Ok(vault.clone()),
-        None => named(vaults, name),
-    }
-}
-
-/// The id that this is, as ids are printed: `007` and `+7` are titles.
-fn id(name: &str) -> Option<i64> {
-    name.parse().ok().filter(|id: &i64| id.to_string() == name)
+    let with_id = vaults.iter().find(|vault| vault.id.to_string() == name).cloned();
+    with_id.map_or_else(|| named(vaults, name), Ok)
 }
 
 /// The vault with this name, or else the only one that has it in another case or with other accents.
 pub(crate) fn named(mut vaults: Vec<Vault>, name: &str) -> Result<Vault> {
-    let all = vaults.iter().map(|vault| vault.name.clone()).collect::<Vec<_>>().join(", ");
+    let all = vaults.iter().map(|vault| &*vault.name).collect::<Vec<_>>().join(", ");
     let is_exact = vaults.iter().any(|vault| vault.name == name);
     vaults.retain(|it| if is_exact { it.name == name } else { fold(&it.name) == fold(name) });
     one(vaults, |vault| vault.id.get(), &format!("vault \"{name}\""), &format!("there are: {all}"))
@@ -41,8 +34,10 @@ pub(crate) async fn vault_id(client: &Client, name: Option<&str>) -> Result<Opti
 
 /// The prompt with this id or title, or else the only one whose title has this in it.
 pub(crate) async fn prompt(client: &Client, name: &str) -> Result<Prompt> {
-    if let Some(id) = id(name)
-        && let Some(prompt) = client.prompts().get_opt(PromptId::new(id)).await?
+    // As ids are printed: `007` and `+7` are titles.
+    let id = name.parse().ok().filter(|id: &i64| id.to_string() == name);
+    if let Some(id) = id.map(PromptId::new)
+        && let Some(prompt) = client.prompts().get_opt(id).await?
     {
         return Ok(prompt);
     }
@@ -58,6 +53,10 @@ pub(crate) async fn prompt(client: &Client, name: &str) -> Result<Prompt> {
     one(found, |prompt| prompt.id.get(), &format!("prompt \"{name}\""), hint)
 }
 
+pub(crate) async fn prompts(client: &Client, names: &[String]) -> Result<Vec<Prompt>> {
+    stream::iter(names).then(|name| prompt(client, name)).try_collect().await
+}
+
 fn one<T>(mut found: Vec<T>, id: fn(&T) -> i64, what: &str, hint: &str) -> Result<T> {
     let ids: Vec<_> = found.iter().take(10).map(|it| id(it).to_string()).collect();
     match found.pop() {
@@ -68,13 +67,11 @@ fn one<T>(mut found: Vec<T>, id: fn(&T) -> i64, what: &str, hint: &str) -> Resul
     }
 }
 
-type Found = std::result::Result<Prompt, Error>;
+type Found = BoxStream<'static, std::result::Result<Prompt, Error>>;
 
-/// The prompts of the list that have all of these words.
-///
-/// The server is asked to search. One that does not know the parameter refuses it, or returns
-/// every prompt; then this program searches.
-pub(crate) async fn search(list: ListPrompts, words: &str) -> Result<BoxStream<'static, Found>> {
+/// The prompts of the list that have all of these words. The server is asked to search. One that
+/// does not know the parameter refuses it, or returns every prompt; then this program searches.
+pub(crate) async fn search(list: ListPrompts, words: &str) -> Result<Found> {
     let asked = list.clone().set_search(Some(words).filter(|words| !words.trim().is_empty()));
     let words = fold(words).replace('"', " ");
     let (first, filters) = match asked.clone().page().await {

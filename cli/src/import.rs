@@ -2,22 +2,20 @@
 
 mod read;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use promptarium::durable::Journal;
-use promptarium::{Client, Prompt, PromptType, Vault, VaultId, limits};
+use promptarium::{Client, Prompt, PromptType, limits};
 use serde_json::{Value, json};
 
+use crate::app::{ABSENT, App, FAILED, Failure, Result, confirm, note, one_line, progress};
 use crate::config::state_folder;
-use crate::document::Document;
-use crate::failure::{ABSENT, FAILED, Failure, Result};
+use crate::document::{Document, digest, plain, save_in};
 use crate::find;
-use crate::media::digest;
-use crate::output::{App, confirm, note, one_line, progress};
 
 /// Requests at the same time, whose lines the journal writes to the disk together.
 const AT_ONCE: usize = 32;
@@ -26,9 +24,6 @@ const AT_ONCE: usize = 32;
 pub(crate) struct Import {
     /// The folder or file.
     path: PathBuf,
-    /// Do not ask.
-    #[arg(short, long)]
-    yes: bool,
     /// Put all of them in this vault, which is made if there is none.
     #[arg(long)]
     vault: Option<String>,
@@ -43,90 +38,79 @@ pub(crate) struct Import {
     settle: u64,
 }
 
-/// What is going to be done.
-#[derive(Default)]
-struct Plan {
-    /// Each with the prompt that it changes, or without for a new one.
-    documents: Vec<(Document, Option<Prompt>)>,
-    unchanged: usize,
-    /// Where something is left out, and why.
-    left_out: Vec<String>,
-}
+/// A document, with the prompt that it changes, or without for a new one.
+type Change = (Document, Option<Prompt>);
 
 pub(crate) async fn import(app: &App, arguments: &Import) -> Result {
-    let Plan { documents, unchanged, left_out } = plan(&app.client, arguments).await?;
-    let changed = documents.iter().filter(|(_, old)| old.is_some()).count();
-    let new = documents.len() - changed;
+    let (changes, unchanged, left_out) = decide(&app.client, arguments).await?;
+    let changed = changes.iter().filter(|(_, old)| old.is_some()).count();
+    let new = changes.len() - changed;
+    let first = changes.iter().map(|(it, _)| format!("{}: {:.60}", it.title, it.text));
     note(format!("{new} new prompts, {changed} changed, {unchanged} already stored"));
-    for (document, _) in documents.iter().take(3) {
-        let start = document.text.chars().take(60).collect::<String>();
-        note(one_line(&format!("  {}: {start}", document.title)));
-    }
+    first.take(3).for_each(|line| note(format!("  {}", one_line(&line))));
     note(format!("{} left out", left_out.len()));
-    left_out.iter().take(5).for_each(|line| note(one_line(&format!("  {line}"))));
+    left_out.iter().take(5).for_each(|line| note(format!("  {}", one_line(line))));
     let mut failures = Vec::new();
-    if !documents.is_empty() {
-        confirm(arguments.yes, "Go on?")?;
-        failures = store(&app.client, arguments, &documents).await?;
+    if !changes.is_empty() {
+        confirm(app.yes, "Go on?")?;
+        failures = store(&app.client, arguments, &changes).await?;
     }
-    let (failed, left_out) = (failures.len(), left_out.len());
+    let (failed, stored) = (failures.len(), changes.len() - failures.len());
     let counts = json!({ "new": new, "changed": changed, "unchanged": unchanged,
-        "leftOut": left_out, "failed": failed });
-    app.item(&counts, format!("{} prompts are stored", documents.len() - failed))?;
-    if documents.is_empty() && unchanged == 0 {
-        return Err(Failure::new(FAILED, "there is nothing to store"));
-    }
-    let Some(first) = failures.first() else { return Ok(()) };
+        "leftOut": left_out.len(), "failed": failed });
+    app.item(&counts, format!("{stored} prompts are stored"))?;
+    let Some(first) = failures.first() else {
+        let nothing = Failure::new(FAILED, "there is nothing to store");
+        return if changes.is_empty() && unchanged == 0 { Err(nothing) } else { Ok(()) };
+    };
     let text = format!("{failed} prompts are not stored; the first: {first}");
     Err(Failure::new(FAILED, text).hint("the same command goes on with what is missing"))
 }
 
 /// Stores the documents and returns what failed. The journal stays: the same file stores nothing
 /// twice later.
-async fn store(
-    client: &Client,
-    arguments: &Import,
-    documents: &[(Document, Option<Prompt>)],
-) -> Result<Vec<String>> {
+async fn store(client: &Client, arguments: &Import, changes: &[Change]) -> Result<Vec<String>> {
     let path = journal_of(client, &arguments.path)?;
     if arguments.again && path.exists() {
         fs::remove_file(&path)?;
     }
     let settle = Duration::from_secs(arguments.settle);
-    let journal = Journal::open(client, &path).await?.with_settle(settle);
-    let (known, mut vaults) = (client.vaults().list().await?, HashMap::<_, VaultId>::new());
-    let new = documents.iter().filter(|(_, old)| old.is_none());
-    for name in new.flat_map(|(document, _)| &document.vaults) {
-        if vaults.contains_key(name) {
-            continue;
-        }
+    let journal = &Journal::open(client, &path).await?.with_settle(settle);
+    let (known, mut vaults) = (client.vaults().list().await?, HashMap::new());
+    let new = changes.iter().filter(|(_, old)| old.is_none());
+    for name in new.flat_map(|(document, _)| &document.vaults).collect::<BTreeSet<_>>() {
         // A number in a file is a name; the argument may be an id.
-        let is_id = |it: &&Vault| arguments.vault.is_some() && it.id.to_string() == *name;
-        let vault = match (find::named(known.clone(), name), known.iter().find(is_id)) {
-            (Err(failure), Some(vault)) if failure.code == ABSENT => vault.clone(),
-            (Err(failure), None) if failure.code == ABSENT => {
+        let found = match arguments.vault {
+            Some(_) => find::vault(client, name).await,
+            None => find::named(known.clone(), name),
+        };
+        let vault = match found {
+            Err(failure) if failure.code == ABSENT => {
                 journal.run(format!("vault {name}"), client.vaults().create(name)).await?
             }
-            (found, _) => found?,
+            found => found?,
         };
-        vaults.insert(name.clone(), vault.id);
+        vaults.insert(name, vault.id);
     }
-    let bar = progress(Some(documents.len() as u64), "[{bar:40}] {pos} of {len}, {eta} left");
-    let (journal, vaults, bar) = (&journal, &vaults, &bar);
-    let storing = stream::iter(documents).map(async |(document, old)| {
-        let stored = match old {
-            Some(old) => document.clone().update(client, old).await,
-            None => {
-                let vaults = document.vaults.iter().filter_map(|name| vaults.get(name).copied());
-                document.create(client, &vaults.collect::<Vec<_>>(), Some(journal)).await
-            }
+    let bar = progress(Some(changes.len() as u64), "[{bar:40}] {pos} of {len}, {eta} left");
+    let vaults = &vaults;
+    let storing = stream::iter(changes).map(async |(document, old)| {
+        let vaults = document.vaults.iter().filter_map(|name| vaults.get(name).copied());
+        let vaults: Vec<_> = vaults.collect();
+        let create = async || {
+            let create = document.create(client, &vaults);
+            save_in(client, journal.run(document.key(), create).await?, &vaults).await
         };
-        bar.inc(1);
+        let stored = match old {
+            Some(old) => document.update(client, old).await,
+            None => create().await,
+        };
         (&document.title, stored)
     });
-    let (mut storing, mut failures) = (storing.buffer_unordered(AT_ONCE), Vec::new());
-    let mut in_a_row = 0;
+    let (mut storing, mut in_a_row) = (storing.buffer_unordered(AT_ONCE), 0);
+    let mut failures = Vec::new();
     while let Some((title, stored)) = storing.next().await {
+        bar.inc(1);
         match stored {
             Ok(_) => in_a_row = 0,
             // The server is away, or the key was revoked.
@@ -141,83 +125,70 @@ async fn store(
     Ok(failures)
 }
 
-/// The journal of the imports of this file.
 fn journal_of(client: &Client, path: &Path) -> Result<PathBuf> {
     let place = path.canonicalize().map_err(Failure::file(path))?;
     let name = digest(&format!("{}\n{}", client.base_url(), place.display())) + ".journal";
     Ok(state_folder("imports")?.join(name))
 }
 
-/// Decides what to do with each document.
-async fn plan(client: &Client, arguments: &Import) -> Result<Plan> {
+/// What is stored, how many prompts are already, and what is left out and why.
+async fn decide(client: &Client, arguments: &Import) -> Result<(Vec<Change>, u32, Vec<String>)> {
     let sources = read::sources(&arguments.path, client.base_url())?;
-    let is_export = sources.iter().flat_map(|(_, document)| document).any(|it| it.id.is_some());
-    let prompts = match is_export {
-        true => client.prompts().list().prefetch(true).collect().await?,
-        false => Vec::new(),
+    let ids: Vec<_> = sources.iter().filter_map(|(_, it)| it.as_ref().ok()?.id).collect();
+    let prompts = match ids.is_empty() {
+        true => Vec::new(),
+        false => client.prompts().list().prefetch(true).collect().await?,
     };
     let known: HashMap<_, _> = prompts.into_iter().map(|prompt| (prompt.id, prompt)).collect();
     let journal = fs::read_to_string(journal_of(client, &arguments.path)?).unwrap_or_default();
-    let lines = journal.lines().filter(|_| !arguments.again).map(serde_json::from_str::<Value>);
-    let done = lines.flatten().filter(|line| line["event"] == "done");
-    let done: HashSet<_> = done.filter_map(|line| Some(line["key"].as_str()?.to_owned())).collect();
-    let (mut plan, mut seen) = (Plan::default(), HashSet::new());
-    let ids = sources.iter().filter_map(|(_, document)| document.as_ref().ok()?.id);
-    let ids: Vec<_> = ids.collect();
-    for (place, document) in sources {
-        let checked = document.and_then(|mut document| {
-            document.vaults = arguments.vault.clone().map_or(document.vaults, |vault| vec![vault]);
-            if document.prompt_type() != PromptType::Text && document.model.is_none() {
-                document.model.clone_from(&arguments.model);
+    let lines = journal.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let done = lines.filter(|line| line["event"] == "done" && !arguments.again);
+    let done: HashSet<_> = done.map(|line| plain(&line["key"])).collect();
+    let mut seen = HashSet::new();
+    let mut decide = |mut document: Document| {
+        if let Some(vault) = &arguments.vault {
+            document.vaults = vec![vault.clone()];
+        }
+        let kind = document.prompt_type();
+        if kind != PromptType::Text {
+            document.model = document.model.or_else(|| arguments.model.clone());
+        }
+        let (texts, titles) = (limits::PROMPT_TEXT_CHARS, limits::PROMPT_TITLE_CHARS);
+        for (what, text, allowed) in
+            [("text", &document.text, texts), ("title", &document.title, titles)]
+        {
+            let (count, most) = (text.chars().count(), allowed.end());
+            if !allowed.contains(&count) {
+                return Err(format!("the {what} has {count} characters; it needs 1 to {most}"));
             }
-            let old = document.id.and_then(|id| known.get(&id));
-            check(&document, old)?;
-            if let Some(old) = old.filter(|old| !document.is_same(old))
-                && ids.iter().filter(|id| **id == old.id).count() > 1
-            {
-                let text = format!("another file has the id {} too", old.id);
-                return Err(Failure::new(FAILED, text).hint("without it, it is a new prompt"));
+        }
+        let key = document.key();
+        match document.id.and_then(|id| known.get(&id)) {
+            _ if !PromptType::KNOWN.contains(&kind) => Err(format!("there is no type \"{kind}\"")),
+            Some(old) if document.is_same(old) => Ok(None),
+            Some(old) if ids.iter().filter(|id| **id == old.id).count() > 1 => {
+                Err(format!("another file has the id {} too; without it, it is new", old.id))
             }
-            Ok((document, old.cloned()))
-        });
-        match checked {
-            Err(problem) => plan.left_out.push(format!("{place}: {problem}")),
-            Ok((document, Some(old))) if document.is_same(&old) => plan.unchanged += 1,
-            Ok(change @ (_, Some(_))) => plan.documents.push(change),
-            Ok((new, _)) if !seen.insert(new.key()) => {
-                plan.left_out.push(format!("{place}: the same as one before it"));
+            Some(old) if document.updated_at.is_some_and(|time| time != old.updated_at) => {
+                Err("somebody has changed the prompt since the export".to_owned())
             }
+            Some(old) => Ok(Some((document, Some(old.clone())))),
+            None if kind != PromptType::Text && document.model.is_none() => {
+                Err("image and video prompts need --model".to_owned())
+            }
+            None if !seen.insert(key.clone()) => Err("the same as one before it".to_owned()),
             // In several vaults, it may not yet be in all of them.
-            Ok((new, _)) if new.vaults.len() < 2 && done.contains(&new.key()) => {
-                plan.unchanged += 1;
-            }
-            Ok(new) => plan.documents.push(new),
+            None if document.vaults.len() < 2 && done.contains(&key) => Ok(None),
+            None => Ok(Some((document, None))),
+        }
+    };
+    let (mut changes, mut unchanged, mut left_out) = (Vec::new(), 0, Vec::new());
+    for (place, document) in sources {
+        match document.and_then(&mut decide) {
+            Ok(Some(change)) => changes.push(change),
+            Ok(None) => unchanged += 1,
+            Err(problem) => left_out.push(format!("{place}: {problem}")),
         }
     }
-    Ok(plan)
-}
-
-/// Whether a document can be stored.
-fn check(document: &Document, old: Option<&Prompt>) -> Result {
-    let no = |text: String| Err(Failure::new(FAILED, text));
-    for (what, text, allowed) in [
-        ("text", &document.text, limits::PROMPT_TEXT_CHARS),
-        ("title", &document.title, limits::PROMPT_TITLE_CHARS),
-    ] {
-        let (count, most) = (text.chars().count(), allowed.end());
-        if !allowed.contains(&count) {
-            return no(format!("the {what} has {count} characters; it needs 1 to {most}"));
-        }
-    }
-    let (kind, time) = (document.prompt_type(), document.updated_at);
-    match old {
-        _ if !PromptType::KNOWN.contains(&kind) => no(format!("there is no type \"{kind}\"")),
-        None if kind != PromptType::Text && document.model.is_none() => {
-            no("image and video prompts need --model".into())
-        }
-        Some(old) if time.is_some_and(|time| time != old.updated_at) && !document.is_same(old) => {
-            no("somebody has changed the prompt since the export".into())
-        }
-        _ => Ok(()),
-    }
+    Ok((changes, unchanged, left_out))
 }

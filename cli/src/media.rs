@@ -1,23 +1,23 @@
 //! Uploads and generations.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use data_encoding::HEXLOWER;
 use promptarium::durable::Journal;
 use promptarium::{
     Client, Error, FinishedGeneration, GenerationJob, GenerationStatus, JobId, VaultId,
 };
 use serde::Deserialize;
 use serde_json::json;
-use sha2::{Digest as _, Sha256};
 
+use crate::app::{App, Failure, INTERRUPTED, Result, USAGE, note, one_line, progress};
 use crate::config::state_folder;
-use crate::failure::{Failure, INTERRUPTED, Result, USAGE};
-use crate::output::{App, note, one_line, progress};
-use crate::{fill, find};
+use crate::document::digest;
+use crate::find;
+use crate::prompts::text;
 
 pub(crate) async fn upload(app: &App, files: &[PathBuf]) -> Result {
     for file in files {
@@ -50,10 +50,6 @@ pub(crate) struct Order {
     /// The aspect ratio, such as 16:9.
     #[arg(long = "ratio", value_name = "RATIO")]
     aspect_ratio: Option<String>,
-    /// A video in place of pictures.
-    #[arg(long)]
-    #[serde(skip)]
-    video: bool,
     /// The vault that takes them.
     #[arg(long)]
     vault: Option<String>,
@@ -80,26 +76,24 @@ pub(crate) async fn generate(app: &App, order: Order) -> Result {
     }
 }
 
-/// Carries the order out, and shows or downloads the pictures.
+/// Carries the order out, and prints the addresses of the pictures, or downloads them.
 async fn show(app: &App, mut order: Order, job: &OnceLock<JobId>) -> Result {
     // Before anything is paid.
     if let Some(folder) = &order.output {
         fs::create_dir_all(folder).map_err(Failure::file(folder))?;
     }
-    order.text = order.text.as_deref().map(fill::text).transpose()?;
+    order.text = order.text.as_deref().map(text).transpose()?;
     let bar = progress(None, "{spinner} {msg}, {elapsed}");
     bar.enable_steady_tick(Duration::from_millis(120));
     let on_change = |status: &GenerationStatus| bar.set_message(one_line(status.state.as_str()));
-    let show = async |finished| {
-        bar.finish_and_clear();
-        print(app, &order, job.get().map_or("ID", JobId::as_str), &finished).await
-    };
-    let shown = order.run(&app.client, job, Duration::MAX, on_change, show).await;
+    let finished = order.run(&app.client, job, Duration::MAX, on_change).await;
     bar.finish_and_clear();
+    let (finished, id) = (finished?, job.get().map_or("", JobId::as_str));
+    let shown = print(app, &order, id, &finished).await;
+    forget(id)?;
     shown
 }
 
-/// Prints the addresses of the pictures, or downloads them.
 async fn print(app: &App, order: &Order, id: &str, finished: &FinishedGeneration) -> Result {
     let Some(folder) = &order.output else {
         let urls: Vec<_> = finished.images().map(|image| image.url.as_str()).collect();
@@ -108,14 +102,9 @@ async fn print(app: &App, order: &Order, id: &str, finished: &FinishedGeneration
     let name = find::slug(order.text.as_deref().unwrap_or(id), 40);
     for (number, image) in (1..).zip(finished.images()) {
         // Job and number are different for each picture; addresses may have the same end.
-        let file = image.url.as_str().split(['?', '#']).next().unwrap_or_default();
-        let file = file.rsplit('/').next().unwrap_or_default();
-        let extension = file.rsplit_once('.').map_or("png", |(_, extension)| extension);
-        let plain = |text: &str, most| {
-            text.chars().filter(char::is_ascii_alphanumeric).take(most).collect::<String>()
-        };
-        let (job, extension) = (plain(id, 12), plain(extension, 5));
-        let path = folder.join(format!("{name}-{job}-{number}.{extension}"));
+        let url = Path::new(image.url.as_str().split(['?', '#']).next().unwrap_or_default());
+        let extension = find::slug(url.extension().and_then(OsStr::to_str).unwrap_or("png"), 5);
+        let path = folder.join(format!("{name}-{}-{number}.{extension}", find::slug(id, 12)));
         let asset = app.client.assets().download(&image.url).max_size(u64::MAX);
         let hint = || format!("promptarium generate --resume {id} -o DIR downloads them");
         asset.save(&path).await.map_err(|error| Failure::from(error).hint(hint()))?;
@@ -125,57 +114,42 @@ async fn print(app: &App, order: &Order, id: &str, finished: &FinishedGeneration
 }
 
 impl Order {
-    /// Queues the generation, or takes the job that it names, waits for the end, and shows it.
-    pub(crate) async fn run<T>(
+    /// Queues the generation, or takes the job that it names, and waits for its end. Whoever has
+    /// shown the pictures has to [`forget`] the job.
+    pub(crate) async fn run(
         &self,
         client: &Client,
         job: &OnceLock<JobId>,
         timeout: Duration,
         on_change: impl FnMut(&GenerationStatus) + Send,
-        show: impl AsyncFnOnce(FinishedGeneration) -> Result<T>,
-    ) -> Result<T> {
+    ) -> Result<FinishedGeneration> {
         let vault = find::vault_id(client, self.vault.as_deref()).await?;
-        let wait = match &self.job {
-            Some(id) => {
-                let _ = job.set(JobId::from(&**id));
-                let wait = client.generations().wait(&**id);
-                if let Some(vault) = vault { wait.vault(vault) } else { wait }
-            }
+        let (id, wait) = match &self.job {
+            Some(id) => (JobId::from(&**id), client.generations().wait(&**id)),
             None => {
                 let queued = self.queue(client, vault).await?;
-                let _ = job.set(queued.client_job_id.clone());
-                client.generations().wait(queued)
+                (queued.client_job_id.clone(), client.generations().wait(queued))
             }
         };
+        let id = job.get_or_init(|| id).as_str();
+        let wait = if let Some(vault) = vault { wait.vault(vault) } else { wait };
         let ended = wait.timeout(timeout).on_change(on_change).send().await;
-        let is_over = ended.as_ref().map_or_else(Error::is_job_failed, |_| true);
-        let shown = match ended {
-            Ok(finished) => show(finished).await,
-            Err(error) => Err(error.into()),
-        };
-        // From now on the same order is a new one, and not before: a run that was killed while it
-        // showed the pictures did not show them.
-        for journal in fs::read_dir(state_folder("generations")?)?.flatten().filter(|_| is_over) {
-            let text = fs::read_to_string(journal.path()).unwrap_or_default();
-            if job.get().is_some_and(|id| text.contains(&format!("\"job\":{}", json!(id)))) {
-                // Another run of the same order may have done it.
-                let _ = fs::remove_file(journal.path());
-            }
+        if ended.as_ref().is_err_and(Error::is_job_failed) {
+            forget(id)?;
         }
-        shown
+        Ok(ended?)
     }
 
     /// Queues the generation, unless an interrupted run of the same order did.
     async fn queue(&self, client: &Client, vault: Option<VaultId>) -> Result<GenerationJob> {
-        let Self { model, text, count, aspect_ratio: ratio, video, .. } = self;
+        let Self { model, text, count, aspect_ratio: ratio, .. } = self;
         let (Some(model), Some(text)) = (model.as_deref(), text.as_deref().map(str::trim)) else {
             return Err(Failure::new(USAGE, "model and text are required without a job"));
         };
         let create = client.generations().create(model, text).set_vault(vault);
         let create = create.set_aspect_ratio(ratio.as_deref());
         let create = if let Some(count) = count { create.batch_count(*count) } else { create };
-        let create = if *video { create.video() } else { create };
-        let order = (client.base_url(), model, text, count, ratio, video, vault);
+        let order = (client.base_url(), model, text, count, ratio, vault);
         let path = state_folder("generations")?.join(digest(&format!("{order:?}")) + ".journal");
         match path.exists() {
             true => note("An earlier run was interrupted; asking the service for its job."),
@@ -189,7 +163,15 @@ impl Order {
     }
 }
 
-/// A name for this content.
-pub(crate) fn digest(content: &str) -> String {
-    HEXLOWER.encode(Sha256::digest(content).get(..16).unwrap_or_default())
+/// From now on the same order as that of this job is a new one. Not before its pictures were shown: a
+/// run that was killed until then did not show them.
+pub(crate) fn forget(id: &str) -> Result {
+    let name = format!("\"job\":{}", json!(id));
+    for journal in fs::read_dir(state_folder("generations")?)?.flatten() {
+        if fs::read_to_string(journal.path()).is_ok_and(|text| text.contains(&name)) {
+            // Another run of the same order may have done it.
+            let _ = fs::remove_file(journal.path());
+        }
+    }
+    Ok(())
 }
