@@ -14,6 +14,10 @@
 )]
 
 mod answer;
+mod bugs_after;
+mod bugs_before;
+mod bugs_in_jobs;
+mod bugs_in_requests;
 mod cache;
 mod call;
 pub(crate) mod choices;
@@ -23,9 +27,7 @@ mod fields;
 mod foreign;
 mod fork;
 mod jobs;
-mod mistakes;
-mod mistakes_in_jobs;
-mod mistakes_in_vaults;
+mod prelude;
 mod prompts;
 mod query;
 mod secrets;
@@ -45,7 +47,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::LOCATION;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
@@ -63,7 +66,6 @@ use self::wire::Raw;
 /// them of success.
 const TOGETHER: Duration = Duration::from_millis(15);
 
-/// A running server. It stops when this is dropped.
 pub(crate) struct Server {
     address: SocketAddr,
     root: &'static str,
@@ -72,8 +74,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// How many jobs there are.
-    #[allow(dead_code, reason = "for tests of clients, which count them")]
+    #[allow(dead_code, reason = "for tests of clients")]
     pub(crate) fn jobs(&self) -> usize {
         self.shared.lock().jobs.len()
     }
@@ -92,7 +93,6 @@ impl Drop for Server {
     }
 }
 
-/// What all connections of a server share.
 struct Shared {
     keys: Secrets,
     choices: &'static Choices,
@@ -103,27 +103,19 @@ struct Shared {
 }
 
 impl Shared {
-    fn writing(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn lock(&self) -> MutexGuard<'_, Store> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Starts a server on free ports of this machine.
-///
-/// # Errors
-/// If no port can be had.
 pub(crate) async fn start(keys: Secrets, choices: &'static Choices) -> io::Result<Server> {
     let api = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let storage = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = api.local_addr()?;
     let files = if choices.files.on_another_host { storage.local_addr()? } else { address };
-    let (base_url, files) =
-        (format!("http://{address}{}", choices.root), format!("http://{files}"));
-    let store = Mutex::new(Store::new(choices, base_url, files, call::ACCOUNTS));
+    let urls = [format!("http://{address}{}", choices.records.root), format!("http://{files}")];
+    let store = Mutex::new(Store::new(choices, urls));
     let shared = Arc::new(Shared {
         keys,
         choices,
@@ -132,7 +124,7 @@ pub(crate) async fn start(keys: Secrets, choices: &'static Choices) -> io::Resul
         writing: Mutex::default(),
     });
     let tasks = [api, storage].map(|listener| tokio::spawn(accept(listener, Arc::clone(&shared))));
-    Ok(Server { address, root: choices.root, shared, tasks })
+    Ok(Server { address, root: choices.records.root, shared, tasks })
 }
 
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {
@@ -172,22 +164,26 @@ async fn respond(
         return Ok(wire::write_raw(choices, storage::respond(&shared, request).await?));
     }
     if let (false, Some(path)) = (choices.keys.lenient_methods, path.strip_suffix('/')) {
-        return Ok(wire::write_raw(choices, Raw::moved(path.to_owned())));
+        return Ok(wire::write_raw(choices, Raw::plain(308, "").with(LOCATION, path)));
     }
-    let unknown = !["/prompts", "/vaults", "/generations", "/uploads/images", "/api-keys"]
-        .iter()
-        .any(|known| path.strip_prefix(choices.root).is_some_and(|path| path.starts_with(known)));
-    let wrong = *request.method() == Method::PUT;
-    if unknown && choices.bug("unknown.path-html") || wrong && choices.bug("unknown.method-html") {
-        return Ok(wire::write_raw(choices, Raw::page(if wrong { 405 } else { 404 })));
-    }
-    if wrong && choices.bug("unknown.method-empty") {
-        return Ok(wire::write_raw(
-            choices,
-            Raw { body: hyper::body::Bytes::new(), ..Raw::page(405) },
-        ));
+    if let Some(page) = page_of_a_framework(choices, request.method(), path) {
+        return Ok(wire::write_raw(choices, page));
     }
     Ok(wire::write(choices, outcome(&shared, request).await))
+}
+
+fn page_of_a_framework(choices: &Choices, method: &Method, path: &str) -> Option<Raw> {
+    let known = ["/prompts", "/vaults", "/generations", "/uploads/images", "/api-keys"];
+    let path = path.strip_prefix(choices.records.root).unwrap_or_default();
+    let is_known = known.iter().any(|known| path.starts_with(known));
+    match choices.bug {
+        "unknown.path-html" if !is_known => Some(Raw::page(404)),
+        "unknown.method-html" if *method == Method::PUT => Some(Raw::page(405)),
+        "unknown.method-empty" if *method == Method::PUT => {
+            Some(Raw { body: Bytes::new(), ..Raw::page(405) })
+        }
+        _ => None,
+    }
 }
 
 /// How long a write takes on a server where writes conflict.
@@ -195,7 +191,7 @@ const WRITE: Duration = Duration::from_millis(4);
 
 /// The prompt or vault that a request changes, such as `/vaults/7`.
 fn changed(choices: &Choices, call: &Call) -> Option<String> {
-    let path = call.request.path.strip_prefix(choices.root)?;
+    let path = call.request.path.strip_prefix(choices.records.root)?;
     let parts: Vec<_> = path.split('/').take(3).collect();
     let names_one = matches!(parts[..], ["", "prompts" | "vaults", _]);
     let writes = !matches!(call.request.method, Method::GET | Method::HEAD | Method::OPTIONS);
@@ -204,39 +200,31 @@ fn changed(choices: &Choices, call: &Call) -> Option<String> {
 
 async fn outcome(shared: &Shared, request: Request<Incoming>) -> Outcome {
     let mut request = wire::read(request).await?;
-    mistakes::request(shared.choices, &shared.keys, &mut request);
-    let early =
-        mistakes_in_jobs::request(&shared.lock(), shared.choices, &shared.keys, &mut request);
-    if let Some(early) = early {
+    if let Some(early) = bugs_in_requests::request(shared, &mut request) {
         return early;
     }
-    if let Some(early) = mistakes::without_key(&mut shared.lock(), shared.choices, &request) {
-        return early;
-    }
-    let call = Call::new(&shared.keys, shared.choices, request)?;
+    let call = Call::new(shared, request)?;
     if shared.choices.moves.deletes_together && call.request.method == Method::DELETE {
         tokio::time::sleep(TOGETHER).await;
     }
     let changed = changed(shared.choices, &call);
     if let Some(changed) = &changed {
-        if !shared.writing().insert(changed.clone()) {
-            return Err(answer::refused(409, "Somebody else is at it"));
+        if !shared.writing.lock().is_ok_and(|mut all| all.insert(changed.clone())) {
+            return answer::refuse(409, "Somebody else is at it");
         }
         tokio::time::sleep(WRITE).await;
     }
-    let mut outcome = answered(shared, &call);
+    let mut outcome = {
+        // One request at a time: whatever a handler does is one step to all others.
+        let mut store = shared.lock();
+        jobs::go_on(&mut store, &call.request.path);
+        bugs_before::answered(&mut store, &call)
+    };
     if let Ok(answer) = &mut outcome {
         slips::answer(&call, answer);
     }
     if let Some(changed) = changed {
-        shared.writing().remove(&changed);
+        let _ = shared.writing.lock().map(|mut all| all.remove(&changed));
     }
     outcome
-}
-
-fn answered(shared: &Shared, call: &Call) -> Outcome {
-    // One request at a time: whatever a handler does is one step to all others.
-    let mut store = shared.lock();
-    jobs::go_on(&mut store, &call.request.path);
-    mistakes::answered(&mut store, call)
 }

@@ -2,10 +2,9 @@
 //! scenario finds. The bugs are written from the specification and from what developers get wrong,
 //! in the handlers; those in single fields are the product of a field and a slip.
 //!
-//! `bugs.tsv` has a line for each: its name, and a scenario that finds it, which a usual run tries;
-//! `PROMPTARIUM_BUGS=new` tries all scenarios on the bugs without a line, and
-//! `PROMPTARIUM_BUGS=all` on all of them, and writes the lines; `PROMPTARIUM_BUGS=cache.,page.` tries
-//! those whose names begin so.
+//! `bugs.tsv` has a line for each: its name, and a scenario that finds it, which a usual run tries.
+//! With the variable `PROMPTARIUM_BUGS`, all scenarios are tried on a bug that those of its line do not
+//! find, and the line is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,22 +13,18 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use libtest_mimic::{Failed, Trial};
-use promptarium_conformance::report::{Outcome, Record};
+use promptarium_conformance::report::Outcome;
 use promptarium_conformance::scenarios::fields::request::Request;
 use promptarium_conformance::scenarios::fields::table::{FIELDS, Field, Kind, Presence};
 use promptarium_conformance::{Run, Scenario, Target, run, scenarios, spec};
 use regex::Regex;
 use tokio::runtime::Handle;
+use tokio::sync::Mutex;
 
 use crate::alternative::{self, Choices, Secrets};
 use crate::config;
 
-/// Scenarios on one server at once.
 const AT_ONCE: usize = 24;
-/// So many bugs are tried for a scenario whose statement no line proves.
-const LIKELY: usize = 12;
-/// One scenario that finds a bug is enough.
-const ENOUGH: usize = 1;
 
 /// What sanitizers, columns and loose types make of a text.
 const STORED: &str = "escaped quotes-escaped tags one-space one-line three-bytes unescaped number \
@@ -39,16 +34,25 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent")
 }
 
-/// The scenarios that find each bug.
-type Lines = BTreeMap<String, Vec<String>>;
+type Lines = BTreeMap<String, Vec<&'static Scenario>>;
 
-fn lines() -> Lines {
+type Found = Result<Option<&'static Scenario>, Failed>;
+
+fn read_lines() -> Lines {
     let text = fs::read_to_string(folder().join("bugs.tsv")).unwrap_or_default();
     let line = |line: &str| {
         let (name, found) = line.split_once('\t')?;
-        Some((name.to_owned(), found.split(' ').map(str::to_owned).collect()))
+        let is_listed = |one: &&Scenario| found.split(' ').any(|id| id == one.id);
+        Some((name.to_owned(), scenarios::all().filter(is_listed).collect()))
     };
     text.lines().filter_map(line).collect()
+}
+
+fn write_lines(lines: &Lines) -> std::io::Result<()> {
+    let ids = |found: &[&Scenario]| found.iter().map(|one| one.id).collect::<Vec<_>>().join(" ");
+    let lines = lines.iter().filter(|(_, found)| !found.is_empty());
+    let text: String = lines.map(|(name, found)| format!("{name}\t{}\n", ids(found))).collect();
+    fs::write(folder().join("bugs.tsv"), text)
 }
 
 /// What goes wrong in a field of this kind.
@@ -101,53 +105,51 @@ fn names() -> BTreeSet<String> {
         slips(field).into_iter().map(move |slip| format!("{request}.{name}.{slip}"))
     };
     let mut names: BTreeSet<String> = bodies.flat_map(of_field).collect();
-    let literal = Regex::new(r#""([a-z0-9-]{2,}\.[a-z0-9-]{2,})""#).into_iter().next();
-    let Some(literal) = literal else { return names };
+    let Ok(literal) = Regex::new(r#""([a-z0-9-]{2,}\.[a-z0-9-]{2,})""#) else { return names };
     let sources = fs::read_dir(folder().join("alternative")).into_iter().flatten().flatten();
     let sources = sources.map(|entry| entry.path()).chain([folder().join("alternative.rs")]);
     for text in sources.filter_map(|file| fs::read_to_string(file).ok()) {
         let found = literal.captures_iter(&text).map(|found| found[1].to_owned());
-        names
-            .extend(found.filter(|one| {
-                !["png", "example", "models-2"].iter().any(|end| one.ends_with(end))
-            }));
+        let is_other =
+            |one: &String| ["png", "example", "models-2"].iter().any(|end| one.ends_with(end));
+        names.extend(found.filter(|one| !is_other(one)));
     }
     names
 }
 
 pub(crate) fn trials(handle: &Handle) -> Vec<Trial> {
-    let (lines, names) = (lines(), names());
-    let mode = std::env::var("PROMPTARIUM_BUGS").unwrap_or_default();
-    if !mode.is_empty() {
-        let handle = handle.clone();
-        return vec![Trial::test("bugs::written", move || {
-            handle.block_on(write(lines, names, &mode))
-        })];
-    }
-    let listed: BTreeSet<_> = lines.keys().cloned().collect();
+    let (lines, names) = (read_lines(), names());
+    let other: Vec<_> = names.iter().filter(|name| !lines.contains_key(*name)).collect();
+    let other = other.into_iter().chain(lines.keys().filter(|name| !names.contains(*name)));
+    let (other, unproved): (Vec<_>, _) = (other.cloned().collect(), unproved(&lines));
     let mut trials = vec![
         Trial::test("bugs::each_has_a_line_and_each_line_a_bug", move || {
-            let other: Vec<_> = names.symmetric_difference(&listed).cloned().collect();
-            none(
-                &other,
-                "PROMPTARIUM_BUGS=new cargo test --test independent -- bugs writes the lines",
-            )
+            none(&other, "PROMPTARIUM_BUGS=new cargo test --test independent -- bugs writes them")
         }),
-        Trial::test("bugs::of_each_statement_one_is_found", {
-            let lines = lines.clone();
-            move || none(&unproved(&lines), "a statement whose scenarios find no bug")
+        Trial::test("bugs::of_each_statement_one_is_found", move || {
+            none(&unproved, "a statement whose scenarios find no bug")
         }),
     ];
-    for (name, found) in lines {
-        let handle = handle.clone();
+    let lines = Arc::new(Mutex::new(lines));
+    for name in names {
+        let (handle, lines) = (handle.clone(), Arc::clone(&lines));
         trials.push(Trial::test(format!("bugs::{name}"), move || {
-            let is_listed = |one: &&Scenario| found.iter().any(|id| *id == one.id);
-            let chosen = scenarios::all().filter(is_listed).collect();
-            let red = handle.block_on(red(&name, chosen, AT_ONCE))?;
-            if red.is_empty() { Err(format!("not found by {found:?}").into()) } else { Ok(()) }
+            handle.block_on(found(&name, &lines))
         }));
     }
     trials
+}
+
+async fn found(bug: &str, lines: &Mutex<Lines>) -> Result<(), Failed> {
+    let listed = lines.lock().await.get(bug).cloned().unwrap_or_default();
+    let mut red = red(bug, listed, AT_ONCE).await?;
+    if red.is_none() && std::env::var_os("PROMPTARIUM_BUGS").is_some() {
+        red = red_alone(bug).await?;
+        let mut lines = lines.lock().await;
+        lines.insert(bug.to_owned(), red.into_iter().collect());
+        write_lines(&lines)?;
+    }
+    if red.is_some() { Ok(()) } else { Err("no scenario of its line finds it".into()) }
 }
 
 fn none(found: &[String], hint: &str) -> Result<(), Failed> {
@@ -156,13 +158,9 @@ fn none(found: &[String], hint: &str) -> Result<(), Failed> {
 
 /// The statements of the specification that have scenarios, of which none finds a bug.
 fn unproved(lines: &Lines) -> Vec<String> {
-    let finds = |id: &str| lines.values().flatten().any(|one| one == id);
-    let rules: BTreeSet<_> =
-        scenarios::all().filter(|one| finds(one.id)).flat_map(|one| one.rules).copied().collect();
-    let clauses = spec::spec()
-        .quotes
-        .iter()
-        .flat_map(|quote| quote.clauses.iter().map(move |clause| (quote, clause)));
+    let rules: BTreeSet<_> = lines.values().flatten().flat_map(|one| one.rules).copied().collect();
+    let quotes = spec::spec().quotes.iter();
+    let clauses = quotes.flat_map(|quote| quote.clauses.iter().map(move |clause| (quote, clause)));
     let open = clauses.filter(|(_, clause)| {
         clause.reason.is_none() && !clause.rules.iter().any(|rule| rules.contains(&**rule))
     });
@@ -172,12 +170,8 @@ fn unproved(lines: &Lines) -> Vec<String> {
     .collect()
 }
 
-/// The scenarios of these that fail on a server with this bug, so many at once.
-async fn red(
-    bug: &str,
-    chosen: Vec<&'static Scenario>,
-    at_once: usize,
-) -> Result<Vec<String>, Failed> {
+/// The first of these scenarios that fails on a server with this bug, so many at once.
+async fn red(bug: &str, chosen: Vec<&'static Scenario>, at_once: usize) -> Found {
     let choices = Choices::with_bug(bug.to_owned().leak());
     let server = alternative::start(Secrets::tolerant(), choices).await?;
     let config =
@@ -185,16 +179,18 @@ async fn red(
     let target = Arc::new(Target::new(config)?);
     let one = |(number, scenario): (usize, &'static Scenario)| {
         let (target, tag) = (Arc::clone(&target), format!("bug-{number}"));
-        async move { run::one(&target, scenario, &tag, Run::DEADLINE, std::future::pending()).await }
+        async move {
+            let never = std::future::pending();
+            let record = run::one(&target, scenario, &tag, Run::DEADLINE, never).await;
+            let is_red = matches!(record.outcome, Outcome::Failed | Outcome::Error);
+            is_red.then_some(scenario)
+        }
     };
     let (last, others): (Vec<_>, Vec<_>) =
         chosen.into_iter().enumerate().partition(|(_, scenario)| scenario.last);
     let together = futures::stream::iter(others).map(one).buffer_unordered(at_once);
-    let alone = futures::stream::iter(last).then(one);
-    let records = together.chain(alone);
-    let is_red = |record: &Record| matches!(record.outcome, Outcome::Failed | Outcome::Error);
-    let found = records.filter(|record| std::future::ready(is_red(record)));
-    Ok(found.map(|record| record.id.to_owned()).take(ENOUGH).collect().await)
+    let all = together.chain(futures::stream::iter(last).then(one));
+    Ok(std::pin::pin!(all.filter_map(std::future::ready)).next().await)
 }
 
 /// All scenarios, those first that a bug of this name is likely to meet.
@@ -209,66 +205,15 @@ fn ordered(bug: &str) -> Vec<&'static Scenario> {
 
 /// A scenario that finds the bug also where no other runs beside it. Where what others do makes it
 /// fail, or hides the bug as it does with caches, they run one after the other.
-async fn red_alone(bug: &str) -> Result<Vec<String>, Failed> {
+async fn red_alone(bug: &str) -> Found {
     let mut scenarios = ordered(bug);
     let mut at_once = if bug.starts_with("cache.") { 1 } else { AT_ONCE };
     loop {
-        let found = red(bug, scenarios.clone(), at_once).await?;
-        let alone = scenarios.iter().filter(|one| found.iter().any(|id| *id == one.id)).copied();
-        let again = red(bug, alone.collect(), 1).await?;
-        if found.is_empty() || !again.is_empty() {
-            return Ok(again);
+        let Some(found) = red(bug, scenarios.clone(), at_once).await? else { return Ok(None) };
+        if red(bug, vec![found], 1).await?.is_some() {
+            return Ok(Some(found));
         }
-        scenarios.retain(|one| !found.iter().any(|id| *id == one.id));
+        scenarios.retain(|one| found.id != one.id);
         at_once = 1;
     }
-}
-
-async fn write(mut lines: Lines, names: BTreeSet<String>, mode: &str) -> Result<(), Failed> {
-    let exists = |id: &String| scenarios::all().any(|one| one.id == id);
-    let is_asked = |name: &String| {
-        mode == "all" || mode != "new" && mode.split(',').any(|start| name.starts_with(start))
-    };
-    lines.retain(|name, found| names.contains(name) && !is_asked(name) && found.iter().all(exists));
-    let is_new = |name: &String| !lines.contains_key(name) && (mode == "new" || is_asked(name));
-    let new: Vec<_> = names.into_iter().filter(is_new).collect();
-    let mut found = futures::stream::iter(new)
-        .map(|name| async move { (red_alone(&name).await, name) })
-        .buffer_unordered(3);
-    let mut survivors = Vec::new();
-    while let Some((red, name)) = found.next().await {
-        let red = red?;
-        if red.is_empty() {
-            survivors.push(name);
-            continue;
-        }
-        lines.insert(name, red);
-        let text: String =
-            lines.iter().map(|(name, red)| format!("{name}\t{}\n", red.join(" "))).collect();
-        fs::write(folder().join("bugs.tsv"), text)?;
-    }
-    for scenario in open_scenarios(&lines) {
-        let parts: Vec<_> = scenario.id.split(['.', '-']).collect();
-        let likeness = |name: &str| parts.iter().filter(|part| name.contains(**part)).count();
-        let mut likely: Vec<_> = lines.keys().cloned().collect();
-        likely.sort_by_key(|name| std::cmp::Reverse(likeness(name)));
-        for name in likely.into_iter().take(LIKELY) {
-            let found = red(&name, vec![scenario], 1).await?;
-            if !found.is_empty() {
-                lines.entry(name).or_default().extend(found);
-                break;
-            }
-        }
-    }
-    let text: String =
-        lines.iter().map(|(name, red)| format!("{name}\t{}\n", red.join(" "))).collect();
-    fs::write(folder().join("bugs.tsv"), text)?;
-    none(&survivors, "nobody finds these")
-}
-
-/// The scenarios of statements that no line proves yet.
-fn open_scenarios(lines: &Lines) -> Vec<&'static Scenario> {
-    let open = unproved(lines).join(" ");
-    let is_open = |one: &&Scenario| one.rules.iter().any(|rule| open.contains(rule));
-    scenarios::all().filter(is_open).collect()
 }

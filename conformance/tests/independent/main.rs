@@ -24,12 +24,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     // They mostly wait for the clocks of the servers.
     arguments.test_threads.get_or_insert(16);
     let runtime = Runtime::new()?;
-    let table = table::every_silent_point_has_an_answer_of_each_server;
-    let accepted = table::what_a_client_must_accept_is_a_choice_of_the_servers;
-    let mut trials = vec![
-        Trial::test("table::every_silent_point_has_an_answer_of_each_server", table),
-        Trial::test("table::what_a_client_must_accept_is_a_choice_of_the_servers", accepted),
-    ];
+    let mut trials = table::trials();
     let mut servers = Vec::new();
     for (choices, keys) in [
         (&VERBOSE, Secrets::verbose()),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use libtest_mimic::Failed;
+use libtest_mimic::{Failed, Trial};
 
 /// How many servers there are beside the reference.
 const SERVERS: usize = 3;
@@ -16,47 +16,55 @@ const SAME: &str = "as the reference server";
 /// How a cell begins that says why there is nothing to choose.
 const NO_OTHER: [&str; 2] = ["no other", "none: there is no other"];
 
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        Trial::test("table::every_silent_point_has_an_answer_of_each_server", answers),
+        Trial::test("table::what_a_client_must_accept_is_a_choice_of_the_servers", choices),
+    ]
+}
+
+fn ensure(holds: bool, told: impl Into<String>) -> Result<(), Failed> {
+    if holds { Ok(()) } else { Err(told.into().into()) }
+}
+
 /// Each silent point has a row with an answer of each server, and no other has. At least one
 /// server makes each choice otherwise, or its cell says why there is no other to make.
-pub(crate) fn every_silent_point_has_an_answer_of_each_server() -> Result<(), Failed> {
+fn answers() -> Result<(), Failed> {
     let (page, table) =
         (rows("../docs/reference/silent-points.md")?, rows("tests/independent/README.md")?);
-    for (id, cells) in &page {
-        let row = table.get(id).ok_or_else(|| format!("{id} has no row in the table"))?;
+    ensure(page.len() >= 70, "the page is not where this test looks")?;
+    ensure(page.keys().eq(table.keys()), "the page and the table have other points")?;
+    for ((id, cells), row) in page.iter().zip(table.values()) {
         let [reference, others @ ..] = &row[..] else {
             return Err(format!("{id} has no answers").into());
         };
-        if cells.last() != Some(reference) {
-            return Err(format!("{id}: the page says {cells:?}, the table {reference:?}").into());
-        }
-        if others.len() != SERVERS || others.iter().any(String::is_empty) {
-            return Err(format!("{id}: a server has no answer").into());
-        }
-        // A cell that gives the reason why there is no other answer to try.
-        let is_reason = |cell: &String| NO_OTHER.iter().any(|start| cell.starts_with(start));
-        let otherwise = |cell: &String| cell != reference && cell != SAME;
-        if !others.iter().any(|cell| is_reason(cell) || otherwise(cell)) {
-            return Err(format!("{id}: no server chooses otherwise than the reference").into());
-        }
+        let same = cells.last() == Some(reference);
+        ensure(same, format!("{id}: the page says {cells:?}, the table {reference:?}"))?;
+        let all = others.len() == SERVERS && !others.iter().any(String::is_empty);
+        ensure(all, format!("{id}: a server has no answer"))?;
+        // Another choice, or a cell that gives the reason why there is no other answer to try.
+        let is_other = |cell: &String| {
+            let is_reason = NO_OTHER.iter().any(|start| cell.starts_with(start));
+            is_reason || cell != reference && cell != SAME
+        };
+        let other = others.iter().any(is_other);
+        ensure(other, format!("{id}: no server chooses otherwise than the reference"))?;
     }
-    match table.keys().find(|id| !page.contains_key(*id)) {
-        Some(id) => Err(format!("{id} is no silent point").into()),
-        None if page.len() < 70 => Err("the page is not where this test looks".into()),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// What a client must accept by the page, the suite accepts: all scenarios pass on the servers of the
 /// table, and each point that leaves something open is a choice in their sources. Where the page says
 /// that a client must accept nothing else, no server chooses, and only there.
-pub(crate) fn what_a_client_must_accept_is_a_choice_of_the_servers() -> Result<(), Failed> {
+fn choices() -> Result<(), Failed> {
     const ACCEPT: &str = "- **A client must accept**: ";
     let page = fs::read_to_string(path("../docs/reference/silent-points.md"))?;
     let table = rows("tests/independent/README.md")?;
     let files = fs::read_dir(path("tests/independent/alternative"))?.flatten();
     let sources: String = files.filter_map(|file| fs::read_to_string(file.path()).ok()).collect();
-    let mut seen = 0;
-    for section in page.split("\n## S-").skip(1) {
+    let sections: Vec<_> = page.split("\n## S-").skip(1).collect();
+    ensure(sections.len() == table.len(), format!("{} points are read", sections.len()))?;
+    for section in sections {
         let id = format!("S-{}", section.get(..2).unwrap_or_default());
         let accepts = section.lines().find_map(|line| line.strip_prefix(ACCEPT));
         let accepts =
@@ -64,17 +72,12 @@ pub(crate) fn what_a_client_must_accept_is_a_choice_of_the_servers() -> Result<(
         let answers = table.get(&id).map(|row| &row[1..]).unwrap_or_default();
         // A server without the thing, or a cell with the reason why there is nothing to choose.
         let without = answers.iter().all(|cell| cell.starts_with("no") || cell == "neither");
-        if accepts.starts_with("nothing else") && !without {
-            return Err(format!("{id}: a server chooses where nothing else is accepted").into());
-        }
-        if !without && !sources.contains(&id) {
-            return Err(
-                format!("{id}: no source of the servers names this choice: {accepts}").into()
-            );
-        }
-        seen += 1;
+        let chooses = format!("{id}: a server chooses where nothing else is accepted");
+        ensure(without || !accepts.starts_with("nothing else"), chooses)?;
+        let unnamed = format!("{id}: no source of the servers names this choice: {accepts}");
+        ensure(without || sources.contains(&id), unnamed)?;
     }
-    if seen == table.len() { Ok(()) } else { Err(format!("{seen} points are read").into()) }
+    Ok(())
 }
 
 fn path(file: &str) -> PathBuf {

@@ -1,24 +1,16 @@
 //! The action for GitHub: what it says exists, and no input becomes a command.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use promptarium_server::EmbeddedServer;
 use yaml_serde::Value as Yaml;
 
-use crate::program::{Ran, blocks, folder, program};
-use crate::stub::{Answer, KEY, Stub};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
+use crate::prelude::*;
 
 fn read(file: &str) -> String {
-    std::fs::read_to_string(root().join(file)).unwrap()
+    text(root().join(file))
 }
 
-/// A mapping with strings for keys, in order.
 fn entries(yaml: &Yaml) -> Vec<(&str, &Yaml)> {
     let entries = yaml.as_mapping().unwrap().iter();
     entries.map(|(key, value)| (key.as_str().unwrap(), value)).collect()
@@ -28,7 +20,6 @@ fn action() -> Yaml {
     yaml_serde::from_str(&read("action.yml")).unwrap()
 }
 
-/// Each input with its default.
 fn inputs() -> BTreeMap<String, String> {
     let default = |input: &Yaml| input["default"].as_str().unwrap().to_owned();
     let action = action();
@@ -44,9 +35,8 @@ fn step(begins: &str, given: &[(&str, &str)]) -> (Vec<(String, String)>, String)
         assert!(inputs.insert((*name).to_owned(), (*value).to_owned()).is_some(), "{name}");
     }
     let action = action();
-    let steps = action["runs"]["steps"].as_sequence().unwrap();
-    let step =
-        steps.iter().find(|step| step["name"].as_str().unwrap().starts_with(begins)).unwrap();
+    let mut steps = action["runs"]["steps"].as_sequence().unwrap().iter();
+    let step = steps.find(|step| step["name"].as_str().unwrap().starts_with(begins)).unwrap();
     let value = |value: &Yaml| {
         let name = value.as_str().unwrap().trim_start_matches("${{ ").trim_end_matches(" }}");
         match name.split_once('.').unwrap() {
@@ -71,7 +61,6 @@ fn shell(begins: &str, given: &[(&str, &str)], programs: &Path) -> Command {
     command
 }
 
-/// The step in an empty folder.
 async fn run(folder: &Path, key: &str, given: &[(&str, &str)]) -> Ran {
     let programs = Path::new(env!("CARGO_BIN_EXE_promptarium-conformance")).parent().unwrap();
     let mut command = shell("Run", given, programs);
@@ -105,7 +94,7 @@ async fn the_step_runs_what_is_selected_and_leaves_summary_and_reports() {
     ran.ended(0, &["verdict: passed"]);
     assert_eq!(names(&folder), ["conformance-report", "output", "summary.md"]);
     assert_eq!(names(&folder.join("conformance-report")), REPORTS);
-    let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
+    let read = |file: &str| text(folder.join(file));
     assert_eq!(read("summary.md"), read("conformance-report/report.md"));
     assert!(read("summary.md").contains("2 scenarios in"), "{}", read("summary.md"));
     assert_eq!(read("output"), "exit-code=0\n");
@@ -113,7 +102,7 @@ async fn the_step_runs_what_is_selected_and_leaves_summary_and_reports() {
 
 #[tokio::test]
 async fn the_step_fails_as_the_program_does_and_reports_all_the_same() {
-    let stub = Stub::start(|_| Answer::Json(200, r#"{"data":["::error::told"]}"#.into())).await;
+    let stub = Stub::always(Answer::Json(200, r#"{"data":["::error::told"]}"#.into())).await;
     let folder = folder("action-bad");
     std::fs::create_dir(folder.join("-here")).unwrap();
     std::fs::write(folder.join("-here/report.md"), "of an earlier run").unwrap();
@@ -124,9 +113,9 @@ async fn the_step_fails_as_the_program_does_and_reports_all_the_same() {
     ];
     let told = run(&folder, KEY, &given).await.ended(1, &[]).out;
     assert_eq!(names(&folder.join("-here")), REPORTS);
-    let summary = std::fs::read_to_string(folder.join("summary.md")).unwrap();
+    let summary = text(folder.join("summary.md"));
     assert!(summary.starts_with("## ❌") && !summary.contains("earlier"), "{summary}");
-    assert_eq!(std::fs::read_to_string(folder.join("output")).unwrap(), "exit-code=1\n");
+    assert_eq!(text(folder.join("output")), "exit-code=1\n");
     // Between the two the runner takes nothing for a command.
     let lines: Vec<_> = told.lines().collect();
     let token = lines[0].strip_prefix("::stop-commands::").unwrap();
@@ -177,10 +166,7 @@ async fn every_flag_that_the_action_uses_exists() {
     let flags: Vec<_> = words.filter(|word| word.starts_with("--")).collect();
     assert!(flags.len() >= 7, "{flags:?}");
     for flag in flags {
-        assert!(
-            help.contains(&format!("{flag} ")) || help.contains(&format!("{flag}\n")),
-            "{flag}"
-        );
+        assert!([' ', '\n'].iter().any(|end| help.contains(&format!("{flag}{end}"))), "{flag}");
     }
 }
 
@@ -235,7 +221,7 @@ fn the_cache_has_a_key_for_each_checkout_and_version() {
         let mut command = shell("Name", &[("version", version)], &folder);
         let ran: Ran = command.env("GITHUB_OUTPUT", folder.join("output")).output().unwrap().into();
         ran.ended(0, &[]);
-        std::fs::read_to_string(folder.join("output")).unwrap()
+        text(folder.join("output"))
     };
     assert_eq!(key("9.9.9\nexit-code=0"), "key=9.9.9exit-code0\n");
     assert!(key("").len() > 12 && key("") == key(""), "{}", key(""));
@@ -245,8 +231,7 @@ fn the_cache_has_a_key_for_each_checkout_and_version() {
 #[test]
 fn a_released_binary_is_downloaded_and_one_with_a_wrong_checksum_is_refused() {
     let (release, temporary) = (folder("release"), folder("runner"));
-    let files = release.join("v9.9.9");
-    std::fs::create_dir_all(&files).unwrap();
+    let files = folder("release/v9.9.9");
     let archive = "promptarium-conformance-x86_64-unknown-linux-musl.tar.gz";
     let pack = format!(
         "printf '#!/bin/sh\\necho binary\\n' >promptarium-conformance &&
@@ -256,7 +241,7 @@ fn a_released_binary_is_downloaded_and_one_with_a_wrong_checksum_is_refused() {
     let packed = Command::new("bash").args(["-c", &pack]).current_dir(&files).status().unwrap();
     assert!(packed.success());
     installed(&release, &temporary).ended(0, &[]);
-    let path = std::fs::read_to_string(temporary.join("path")).unwrap();
+    let path = text(temporary.join("path"));
     let program = Path::new(path.trim()).join("promptarium-conformance");
     assert_eq!(Ran::from(Command::new(program).output().unwrap()).out, "binary\n");
 

@@ -2,15 +2,9 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
-
-use crate::deployed::Account;
-use crate::embedded::builder;
-use crate::keys::{MAIN, OTHER, READ_ONLY, REVOKED};
-use crate::program::{command, folder, program, run};
-use crate::stub::{Answer, KEY, Stub};
+use crate::prelude::*;
+use crate::program::run;
 
 const NOWHERE: &str = "http://127.0.0.1:1/api/v1";
 const API_KEY: (&str, &str) = ("PROMPTARIUM_API_KEY", KEY);
@@ -21,14 +15,10 @@ type Row<'r> = (&'r [&'r str], &'r [(&'r str, &'r str)], &'r str);
 /// A variable and its key, scenarios and flags, exit code, and what is printed.
 type KeyRow<'r> = (&'r [(&'r str, &'r str)], &'r [&'r str], i32, &'r str);
 
-fn report(file: &std::path::Path) -> Value {
-    serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
-}
-
 #[tokio::test]
 async fn a_run_that_is_wrongly_configured_does_not_begin() {
     let refusing = r#"{"data":null,"error":"no","details":{}}"#;
-    let stub = Stub::start(move |_| Answer::Json(401, refusing.into())).await;
+    let stub = Stub::always(Answer::Json(401, refusing.into())).await;
     let at = |url| ["--base-url", url];
     let nowhere = |more: [&'static str; 2]| [&at(NOWHERE)[..], &more].concat();
     let twice = [API_KEY, ("PROMPTARIUM_OTHER_API_KEY", KEY)];
@@ -76,25 +66,25 @@ async fn what_the_command_line_cannot_mean_is_a_usage_error() {
 
 #[tokio::test]
 async fn a_target_that_is_not_there_is_told_apart_and_leaves_a_report() {
-    let file = folder("unreachable").join("report.json");
-    let to = format!("json={}", file.display());
-    run(NOWHERE, KEY, &["--report", &to]).await.refused(3, "cannot be reached");
-    assert_eq!(report(&file)["verdict"], "unfinished");
-    assert!(report(&file)["problem"].as_str().unwrap().contains("cannot be reached"));
+    let report = JsonReport::new("unreachable");
+    run(NOWHERE, KEY, &report.with(&[])).await.refused(3, "cannot be reached");
+    assert_eq!(report.read()["verdict"], "unfinished");
+    assert!(report.read()["problem"].as_str().unwrap().contains("cannot be reached"));
 }
 
 #[tokio::test]
 async fn a_failing_target_gives_one_and_a_report_in_every_format() {
-    let stub = Stub::start(|_| Answer::Json(200, "{}".into())).await;
-    let folder = folder("failing");
-    let (json, text) = (folder.join("report.json"), folder.join("report.txt"));
-    std::fs::write(&json, "an older report").unwrap();
-    let reports = [format!("json={}", json.display()), format!("text={}", text.display())];
+    let stub = Stub::always(Answer::nothing(200)).await;
+    let json = JsonReport::new("failing");
+    let folder = json.file.parent().unwrap();
+    let other = folder.join("report.txt");
+    std::fs::write(&json.file, "an older report").unwrap();
+    let to = format!("text={}", other.display());
     let arguments = ["--filter", "vaults.", "--seed", "7", "--timeout", "2", "--verbose"];
-    let more = ["--report", &reports[0], "--report", &reports[1]];
-    let ran = run(&stub.base_url, KEY, &[&arguments[..], &more].concat()).await.ended(1, &[]);
-    assert_eq!(ran.out, std::fs::read_to_string(text).unwrap());
-    let report = report(&json);
+    let arguments = [&json.with(&arguments)[..], &["--report", &to]].concat();
+    let ran = run(&stub.base_url, KEY, &arguments).await.ended(1, &[]);
+    assert_eq!(ran.out, text(other));
+    let report = json.read();
     let head = ["verdict", "seed", "target"].map(|name| report[name].clone());
     assert_eq!(json!(head), json!(["failed", 7, stub.base_url]));
     let records = report["records"].as_array().unwrap();
@@ -112,15 +102,14 @@ async fn the_lists_need_no_target() {
     let all = promptarium_conformance::scenarios::all().count();
     let rules = promptarium_conformance::rules::all().count();
     assert_eq!(program(&["list"], &[]).await.out.lines().count(), all);
-    let in_json = program(&["list", "--json"], &[]).await.out;
-    let in_json: Value = serde_json::from_str(&in_json).unwrap();
+    let in_json = program(&["list", "--json"], &[]).await.json();
     assert_eq!(in_json.as_array().unwrap().len(), all);
     program(&["coverage"], &[]).await.ended(0, &[&format!("{rules} rules: ")]);
 }
 
 #[tokio::test]
 async fn keys_and_what_did_not_run_decide_about_the_verdict() {
-    const KEY: &str = "PROMPTARIUM_API_KEY";
+    let (base_url, key) = ("PROMPTARIUM_BASE_URL", "PROMPTARIUM_API_KEY");
     const READS: &str = "PROMPTARIUM_READ_ONLY_API_KEY";
     const OTHERS: &str = "PROMPTARIUM_OTHER_API_KEY";
     const GONE: &str = "PROMPTARIUM_REVOKED_API_KEY";
@@ -138,18 +127,18 @@ async fn keys_and_what_did_not_run_decide_about_the_verdict() {
         (&[(OTHERS, READ_ONLY)], &[], 2, "of the same account"),
         (&[(OTHERS, REVOKED)], &[], 2, "is refused"),
         (&[(READS, OTHER)], &[], 2, "of another account"),
-        (&[(KEY, REVOKED)], &[], 2, "refuses the key"),
+        (&[(key, REVOKED)], &[], 2, "refuses the key"),
         // Declared keys that are not refused are failures of the target.
         (&[(READS, WRITER)], &[scope], 1, "FAILED access.no-scope.create-vault"),
         (&[(GONE, WRITER)], &[revoked], 1, "FAILED access.revoked.list-prompts"),
         // A read-only key that may not read skips what needs it.
         (&[(READS, REVOKED)], &[scope, "access.unknown.list-prompts"], 0, "1 skipped: no key"),
     ];
-    for (key, arguments, code, part) in rows {
-        let own = [("PROMPTARIUM_BASE_URL", server.base_url()), (KEY, MAIN)];
-        let ran = program(&[&["run"], arguments].concat(), &[&own, key].concat()).await;
+    for (keys, arguments, code, part) in rows {
+        let own = [(base_url, server.base_url()), (key, MAIN)];
+        let ran = program(&[&["run"], arguments].concat(), &[&own, keys].concat()).await;
         if code == 2 {
-            let (variable, key) = key[0];
+            let (variable, key) = keys[0];
             assert!(ran.err.contains(variable) && !ran.err.contains(key), "{}", ran.err);
             ran.refused(2, part);
         } else {
@@ -169,24 +158,22 @@ fn interrupt(process: u32) {
 #[cfg(unix)]
 #[tokio::test]
 async fn an_interrupted_run_ends_in_order_and_leaves_its_report() {
-    let stub = Stub::start(|request| match request.line.as_str() {
-        "GET /vaults" => Answer::Json(200, r#"{"data":[],"error":null}"#.into()),
+    let stub = Stub::start(|line| match line {
+        "GET /vaults" => Answer::no_vaults(),
         _ => Answer::Hang,
     });
-    let stub = stub.await;
-    let file = folder("interrupted").join("report.json");
-    let to = format!("json={}", file.display());
-    let arguments = ["run", "--base-url", &stub.base_url, "--timeout", "1", "--report", &to];
-    let mut command = command(&[&arguments[..], &["--filter", "vaults."]].concat(), &[API_KEY]);
+    let (stub, json) = (stub.await, JsonReport::new("interrupted"));
+    let arguments = ["run", "--base-url", &stub.base_url, "--timeout", "1", "--filter", "vaults."];
+    let mut command = command(&json.with(&arguments), &[API_KEY]);
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while stub.seen().len() < 12 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert_eq!(report(&file)["verdict"], "unfinished", "a run that is killed now leaves this");
+    assert_eq!(json.read()["verdict"], "unfinished", "a run that is killed now leaves this");
     interrupt(run.id());
     let ended = tokio::task::spawn_blocking(move || run.wait().unwrap()).await.unwrap();
     assert_eq!(ended.code(), Some(130));
-    let report = report(&file);
+    let report = json.read();
     assert!(report["problem"].as_str().unwrap().contains("stopped"), "{report}");
     assert!(report["totals"]["skipped"].as_u64().unwrap() > 0);
 }
@@ -194,9 +181,9 @@ async fn an_interrupted_run_ends_in_order_and_leaves_its_report() {
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_signal_leaves_at_once_and_says_how_to_sweep() {
-    let stub = Stub::start(|request| match request.line.as_str() {
-        "GET /vaults" => Answer::Json(200, r#"{"data":[],"error":null}"#.into()),
-        line if line.starts_with("GET") => Answer::Json(404, "{}".into()),
+    let stub = Stub::start(|line| match line {
+        "GET /vaults" => Answer::no_vaults(),
+        line if line.starts_with("GET") => Answer::nothing(404),
         _ => Answer::Hang,
     });
     let stub = stub.await;

@@ -2,19 +2,13 @@
 //! run begins, they go on while it runs, and nothing of theirs is touched, by sweeping neither.
 
 use std::collections::BTreeSet;
-use std::future::pending;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use jiff::Timestamp;
-use promptarium_conformance::report::{Outcome, Report};
-use promptarium_conformance::{Run, RunId, RunOptions, sweep};
-use serde_json::{Value, json};
+use promptarium_conformance::sweep;
 
-use crate::deployed::{Account, chosen, server, target};
-use crate::keys::{MAIN, OTHER};
+use crate::prelude::*;
 
 const PROMPTS: usize = 1_500;
 const VAULTS: usize = 75;
@@ -22,49 +16,36 @@ const MEMBERS: usize = 20;
 const JOBS: usize = 40;
 const AT_ONCE: usize = 32;
 
-/// What is in an account, as it answers for it.
-struct Inventory {
-    vaults: Vec<Value>,
-    prompts: Vec<Value>,
-    contents: Vec<(u16, Value)>,
-    jobs: Vec<(u16, Value)>,
-}
-
-impl Inventory {
-    async fn of(account: &Account, jobs: &[String]) -> Self {
-        let mut vaults = account.vaults().await;
-        for system in vaults.iter_mut().filter(|vault| vault["isSystem"] == true) {
-            // What is generated for no vault comes by here.
-            system["updatedAt"].take();
-        }
-        let of_vaults = vaults.iter().map(|vault| format!("/vaults/{}/prompts", vault["id"]));
-        let of_jobs = jobs.iter().map(|id| format!("/generations/{id}/status"));
-        let (contents, jobs) = (all(account, of_vaults).await, all(account, of_jobs).await);
-        Self { prompts: account.prompts().await, vaults, contents, jobs }
+/// What is in an account, as it answers for it, with a name for each part.
+async fn inventory(account: &Account, jobs: &[String]) -> Vec<(String, Value)> {
+    let mut vaults = account.vaults().await;
+    for system in vaults.iter_mut().filter(|vault| vault["isSystem"] == true) {
+        // What is generated for no vault comes by here.
+        system["updatedAt"].take();
     }
-}
-
-async fn all(account: &Account, paths: impl Iterator<Item = String>) -> Vec<(u16, Value)> {
-    let answers = stream::iter(paths).map(|path| async move { account.get(&path).await });
-    // Each answer has an id of its own besides.
-    answers.buffered(AT_ONCE).map(|(status, body)| (status, body["data"].clone())).collect().await
+    let contents = vaults.iter().map(|vault| format!("/vaults/{}/prompts", vault["id"]));
+    let statuses = jobs.iter().map(|id| format!("/generations/{id}/status"));
+    let answers = stream::iter(contents.chain(statuses)).map(|path| async move {
+        let (status, body) = account.get(&path).await;
+        // Each answer has an id of its own besides.
+        (format!("{path}: {status}"), body["data"].clone())
+    });
+    let answers: Vec<_> = answers.buffered(AT_ONCE).collect().await;
+    let prompts = account.prompts().await.into_iter().map(|prompt| ("a prompt".to_owned(), prompt));
+    let vaults = vaults.into_iter().map(|vault| ("a vault".to_owned(), vault));
+    vaults.chain(prompts).chain(answers).collect()
 }
 
 /// Fills an account; the ids of its jobs, all of them ended.
 async fn fill(account: &Account) -> Vec<String> {
     let prompts = stream::iter(0..PROMPTS).map(|n| async move {
-        account
-            .prompt(&format!("Somebody's {n}"), "A ptc- that is no mark, ptc-aaaaaaaaaaaaaa-1 0")
-            .await
+        let text = "A ptc- that is no mark, ptc-aaaaaaaaaaaaaa-1 0";
+        account.prompt(&format!("Somebody's {n}"), text).await
     });
     let prompts: Vec<_> = prompts.buffer_unordered(AT_ONCE).collect().await;
     let vaults = stream::iter(0..VAULTS).map(|n| {
         let members = prompts[n * MEMBERS..][..MEMBERS].to_vec();
-        async move {
-            let vault = account.vault(&format!("Somebody's {n}")).await;
-            let path = format!("/vaults/{vault}/prompts");
-            account.post(&path, json!({ "promptIds": members })).await;
-        }
+        async move { account.add(account.vault(&format!("Somebody's {n}")).await, &members).await }
     });
     vaults.buffer_unordered(AT_ONCE).collect::<()>().await;
     // These look like marks of a run.
@@ -88,23 +69,13 @@ async fn fill(account: &Account) -> Vec<String> {
     jobs
 }
 
-/// Shows the first difference only, for the lists are long.
-#[track_caller]
-fn assert_same<T: PartialEq + std::fmt::Debug>(what: &str, before: &[T], after: &[T]) {
-    for (before, after) in before.iter().zip(after) {
-        assert_eq!(before, after, "{what}");
-    }
-    assert_eq!(before.len(), after.len(), "{what}");
-}
-
 /// Makes, changes and deletes until told to end; how often it did.
 async fn come_and_go(account: Account, ended: Arc<AtomicBool>) -> usize {
     let mut rounds = 0;
     while !ended.load(Ordering::Relaxed) {
         let vault = account.vault("Somebody's").await;
         let prompt = account.prompt("Somebody's", "Their lighthouse").await;
-        let path = format!("/vaults/{vault}/prompts");
-        account.post(&path, json!({ "promptIds": [prompt] })).await;
+        account.add(vault, &[prompt]).await;
         account.delete(&format!("/prompts/{prompt}")).await;
         account.delete(&format!("/vaults/{vault}")).await;
         rounds += 1;
@@ -148,25 +119,21 @@ async fn two_runs_at_once_among_foreign_things_are_green_and_touch_none_of_them(
     let server = server().await;
     let accounts = [MAIN, OTHER].map(|key| Account::new(server.base_url(), key));
     let jobs = [fill(&accounts[0]).await, fill(&accounts[1]).await];
-    let before =
-        [Inventory::of(&accounts[0], &jobs[0]).await, Inventory::of(&accounts[1], &jobs[1]).await];
-    assert!(before.iter().all(|one| one.prompts.len() >= PROMPTS && one.vaults.len() > VAULTS));
+    let before = [inventory(&accounts[0], &jobs[0]).await, inventory(&accounts[1], &jobs[1]).await];
+    assert!(before.iter().all(|all| all.len() > PROMPTS + VAULTS + JOBS));
     let ended = Arc::<AtomicBool>::default();
     let others =
         accounts.clone().map(|account| tokio::spawn(come_and_go(account, Arc::clone(&ended))));
-    let looking = look(accounts[0].clone(), before[0].prompts.clone(), Arc::clone(&ended));
+    let stable = accounts[0].prompts().await;
+    let looking = look(accounts[0].clone(), stable, Arc::clone(&ended));
     let looking = tokio::spawn(looking);
-    // Patient: both share the processor with other tests, and speed is not what is tested.
-    let patient = RunOptions { time_scale: 5.0, ..RunOptions::default() };
-    let keeping = RunOptions { keep: true, ..patient };
-    let targets = [target(server.base_url(), patient), target(server.base_url(), keeping)];
+    let keeping = RunOptions { keep: true, ..patient() };
     // What is kept makes every list of vaults longer, so that run is of the chapters only.
     let chapters = ["prompts.", "vaults.", "contents.", "generations.", "uploads.", "keys."];
-    let [all, some] = targets;
-    let runs = [Run::new(all, chosen(&[])), Run::new(some, chosen(&chapters))];
-    let kept = runs[1].run_id().clone();
-    let runs = runs.map(|run| run.run(pending(), |_, _| {}));
-    let reports: [Report; 2] = futures::future::join_all(runs).await.try_into().unwrap();
+    let whole = Run::new(target(server.base_url(), patient()), chosen(&[]));
+    let keeping = Run::new(target(server.base_url(), keeping), chosen(&chapters));
+    let kept = keeping.run_id().clone();
+    let reports: [Report; 2] = futures::join!(finish(whole), finish(keeping)).into();
     ended.store(true, Ordering::Relaxed);
     looking.await.unwrap();
     for other in others {
@@ -178,11 +145,12 @@ async fn two_runs_at_once_among_foreign_things_are_green_and_touch_none_of_them(
     }
     swept(server.base_url(), &kept).await;
     for (n, account) in accounts.iter().enumerate() {
-        let after = Inventory::of(account, &jobs[n]).await;
-        assert_same("vaults", &before[n].vaults, &after.vaults);
-        assert_same("prompts", &before[n].prompts, &after.prompts);
-        assert_same("contents", &before[n].contents, &after.contents);
-        assert_same("jobs", &before[n].jobs, &after.jobs);
+        let after = inventory(account, &jobs[n]).await;
+        // The first difference only, for the lists are long.
+        for (before, after) in before[n].iter().zip(&after) {
+            assert_eq!(before, after);
+        }
+        assert_eq!(before[n].len(), after.len());
     }
     server.shutdown().await;
 }

@@ -1,22 +1,18 @@
 //! The guide: what it tells a reader to type exists, and what exists is told.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::Command;
 
 use jiff::civil::date;
-use promptarium_conformance::report::Format;
-use promptarium_conformance::selection::Filters;
-use promptarium_conformance::{KnownFailures, Selection, Suite, environment};
-use promptarium_server::EmbeddedServer;
+use promptarium_conformance::environment;
 
-use crate::program::{Ran, blocks, folder, program};
+use crate::keys::builder_with;
+use crate::prelude::*;
 
 const PAGE: &str = "conformance.md";
 
 fn guide() -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(PAGE);
-    std::fs::read_to_string(file).unwrap()
+    text(root().join("docs").join(PAGE))
 }
 
 fn flags(text: &str) -> BTreeSet<String> {
@@ -127,11 +123,8 @@ async fn every_command_runs() {
     assert_eq!(blocks.iter().filter(|block| is_excluded(block)).count(), EXCLUDED.len() + 1);
     let seeds = blocks.iter().find(|block| block.contains("--seed-key")).unwrap();
     let seeds = seeds.split("--seed-key ").skip(1).map(|rest| rest.split(' ').next().unwrap());
-    let server = seeds
-        .fold(EmbeddedServer::builder(), |builder, seed| builder.seed_key(seed.trim()))
-        .start()
-        .await
-        .unwrap();
+    let seeds = seeds.map(|seed| seed.trim().to_owned());
+    let server = builder_with(seeds).start().await.unwrap();
     let root = server.base_url().strip_suffix("/api/v1").unwrap();
     let parts = blocks.into_iter().filter(|block| !is_excluded(block));
     let script = [PRELUDE.to_owned()].into_iter().chain(parts).collect::<Vec<_>>().join("\n");

@@ -2,16 +2,9 @@
 //! bring it down; a target that gives everybody the same answer passes nothing, whatever
 //! single demand that answer happens to meet.
 
-use std::future::pending;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use promptarium_conformance::{ProbeError, probe};
 
-use promptarium_conformance::report::{Outcome, Report, Verdict};
-use promptarium_conformance::{ProbeError, Run, RunOptions, Target, probe};
-use serde_json::{Value, json};
-
-use crate::deployed::{chosen, config};
-use crate::stub::{Answer, Stub};
+use crate::prelude::*;
 
 /// One that answers this to everything. The run begins also where the probe would refuse it.
 async fn always(answer: Answer) -> Report {
@@ -20,17 +13,15 @@ async fn always(answer: Answer) -> Report {
         Answer::Json(..) | Answer::Html(..) | Answer::Redirect(_) => &[],
         _ => &["prompts.", "uploads.", "keys."],
     };
-    let stub = Stub::start(move |_| answer.clone()).await;
-    let mut config = config(&stub.base_url);
+    let stub = Stub::always(answer).await;
+    let mut config = keys::target(&stub.base_url).unwrap();
     // A tenth of what a user waits without any flag; no answer is worth more here.
     config.options = RunOptions { time_scale: 0.1, ..RunOptions::default() };
     config.timeout = Duration::from_secs(3);
-    let selection = chosen(filters);
-    let target = Arc::new(Target::new(config).unwrap());
-    let mut run = Run::new(target, selection);
+    let mut run = Run::new(Target::new(config).unwrap().into(), chosen(filters));
     (run.jobs, run.check_sanity) = (64.try_into().unwrap(), true);
     let begun = Instant::now();
-    let report = run.run(pending(), |_, _| {}).await;
+    let report = finish(run).await;
     assert!(begun.elapsed() < Duration::from_secs(60), "took {:?}", begun.elapsed());
     assert_eq!(report.verdict, Verdict::Failed);
     report
@@ -38,14 +29,15 @@ async fn always(answer: Answer) -> Report {
 
 #[track_caller]
 fn assert_nothing_passed(report: &Report) {
-    let passed = report.records.iter().filter(|record| record.outcome == Outcome::Passed);
-    let ids: Vec<_> = passed.map(|record| record.id).collect();
-    assert!(ids.is_empty(), "{ids:#?}");
     // Some look at refusals, and such a target refuses nothing.
-    let skipped = report.records.iter().filter(|record| record.outcome == Outcome::Skipped);
-    let others = skipped.filter(|record| !record.reason.as_ref().unwrap().contains("was refused"));
-    let ids: Vec<_> = others.map(|record| (record.id, &record.reason)).collect();
-    assert!(ids.is_empty(), "{ids:#?}");
+    let is_wrong = |record: &&Record| match record.outcome {
+        Outcome::Passed => true,
+        Outcome::Skipped => !record.reason.as_ref().unwrap().contains("was refused"),
+        _ => false,
+    };
+    let wrong = report.records.iter().filter(is_wrong);
+    let wrong: Vec<_> = wrong.map(|record| (record.id, &record.reason)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// A test that a target with each of these answers for everything passes nothing.
@@ -107,30 +99,23 @@ nothing_passes! {
 
 #[tokio::test]
 async fn the_probe_tells_a_wrong_address_from_one_where_nobody_is() {
-    let look = async |answer: Answer| {
-        let stub = Stub::start(move |_| answer.clone()).await;
-        probe(&stub.target()).await
-    };
-    let unreachable =
-        |found: &Result<(), ProbeError>| matches!(found, Err(ProbeError::Unreachable(_)));
-    let misconfigured =
-        |found: &Result<(), ProbeError>| matches!(found, Err(ProbeError::Misconfigured(_)));
+    let look = async |answer: Answer| probe(&Stub::always(answer).await.target()).await;
     for answer in [Answer::Hang, Answer::Reset, Answer::Html(502, "Bad gateway")] {
         let found = look(answer).await;
-        assert!(unreachable(&found), "{found:?}");
+        assert!(matches!(found, Err(ProbeError::Unreachable(_))), "{found:?}");
     }
     let elsewhere = [
         Answer::Html(200, "<html>"),
         Answer::Html(404, "nothing here"),
-        Answer::Json(401, "{}".into()),
+        Answer::nothing(401),
         Answer::Redirect("https://example.com/"),
     ];
     for answer in elsewhere {
         let found = look(answer).await;
-        assert!(misconfigured(&found), "{found:?}");
+        assert!(matches!(found, Err(ProbeError::Misconfigured(_))), "{found:?}");
     }
     for status in [200, 404, 500] {
-        let found = look(Answer::Json(status, "{}".into())).await;
+        let found = look(Answer::nothing(status)).await;
         assert_eq!(found, Ok(()), "a faulty API is for the scenarios to judge");
     }
 }

@@ -1,66 +1,42 @@
 //! However a scenario ends, its end is told and nothing of it stays behind.
 
-use std::future::pending;
-use std::time::Duration;
+use promptarium_conformance::scenarios::prelude::{Duration, Result};
 
-use promptarium_conformance::report::{Outcome, Report, Verdict};
-use promptarium_conformance::{Case, Failure, Run, Scenario, Selection};
-use serde_json::json;
+use crate::prelude::*;
 
-use crate::stub::{Answer, Request, Stub};
-
-/// A scenario outside the list.
-macro_rules! scenario {
-    ($id:literal, $run:path) => {
-        scenario!($id, [], $run)
-    };
-    ($id:literal, [$($need:ident),*], $run:path) => {
-        &promptarium_conformance::scenario! { $id ["VA-16"] [$($need),*] $run, "A stand-in" }
-    };
-}
-pub(crate) use scenario;
-
-pub(crate) fn selection(scenarios: &[&'static Scenario]) -> Selection {
-    let scenarios = scenarios.to_vec();
-    Selection { filters: Vec::new(), excluded: Vec::new(), scenarios }
-}
-
-async fn passes(case: Case) -> Result<(), Failure> {
+async fn passes(case: Case) -> Result {
     case.vault().await.map(drop)
 }
 
-async fn panics(case: Case) -> Result<(), Failure> {
+async fn panics(case: Case) -> Result {
     case.vault().await?;
     panic!("out of luck");
 }
 
-async fn takes_for_ever(case: Case) -> Result<(), Failure> {
+async fn takes_for_ever(case: Case) -> Result {
     case.vault().await?;
     pending().await
 }
 
 /// Gives the request up while it is on its way.
-async fn gives_up(case: Case) -> Result<(), Failure> {
+async fn gives_up(case: Case) -> Result {
     let wire = case.wire();
     let request = wire.post("/vaults", json!({ "name": case.name("vault") }));
     let _ = tokio::time::timeout(Duration::from_millis(1), request).await;
     Err(Failure::failed("a scenario that waits", "one that gave up"))
 }
 
-async fn forks(case: Case) -> Result<(), Failure> {
-    case.wire().post_empty("/vaults/7/fork").await?.status(201)?;
-    Ok(())
+async fn forks(case: Case) -> Result {
+    case.wire().post_empty("/vaults/7/fork").await?.status(201).map(drop)
 }
 
-fn makes_and_deletes(request: &Request) -> Answer {
-    match request.line.as_str() {
-        line if line.starts_with("POST") => {
-            Answer::Json(201, json!({ "data": { "id": 5 }, "error": null }).to_string())
-        }
+fn makes_and_deletes(line: &str) -> Answer {
+    match line {
+        line if line.starts_with("POST") => Answer::data(201, json!({ "id": 5 })),
         line if line.starts_with("GET /vaults/5/prompts") => {
-            Answer::Json(200, json!({ "data": [{ "id": 8 }], "error": null }).to_string())
+            Answer::data(200, json!([{ "id": 8 }]))
         }
-        _ => Answer::Json(200, json!({ "data": {}, "error": null }).to_string()),
+        _ => Answer::data(200, json!({})),
     }
 }
 
@@ -68,7 +44,7 @@ async fn run(stub: &Stub, scenario: &'static Scenario) -> Report {
     let mut run = Run::new(stub.target(), selection(&[scenario]));
     // Long enough for a vault and for the trace of a panic on a busy machine.
     run.deadline = Duration::from_secs(5);
-    run.run(pending(), |_, _| {}).await
+    finish(run).await
 }
 
 #[tokio::test]
@@ -81,11 +57,9 @@ async fn what_was_made_is_deleted_however_a_scenario_ends() {
     ];
     for (scenario, outcome, got) in all {
         let stub = Stub::start(makes_and_deletes).await;
-        let report = run(&stub, scenario).await;
-        let record = &report.records[0];
-        assert_eq!(record.outcome, outcome, "{}", scenario.id);
-        assert_eq!(record.got.as_deref().unwrap_or_default(), got, "{}", scenario.id);
-        assert_eq!(record.left_behind, None, "{}", scenario.id);
+        let record = run(&stub, scenario).await.records.remove(0);
+        let told = (record.outcome, record.got.as_deref().unwrap_or_default(), &record.left_behind);
+        assert_eq!(told, (outcome, got, &None), "{}", scenario.id);
         assert_eq!(stub.seen(), ["POST /vaults", "DELETE /vaults/5"], "{}", scenario.id);
     }
 }
@@ -116,24 +90,19 @@ async fn a_stopped_run_cleans_up_and_does_not_pass() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     };
     let report = run.run(stop, |_, _| {}).await;
-    assert_eq!(report.verdict, Verdict::Partial);
-    assert_eq!(report.totals.skipped, 3);
-    assert!(report.problem.is_some());
     let deleted = stub.seen().iter().filter(|line| line.starts_with("DELETE")).count();
-    assert_eq!(deleted, 2);
+    let told = (report.verdict, report.totals.skipped, report.problem.is_some(), deleted);
+    assert_eq!(told, (Verdict::Partial, 3, true, 2));
 }
 
 #[tokio::test]
 async fn what_cannot_be_deleted_is_told_and_changes_no_verdict() {
-    let stub = Stub::start(|request| {
-        if request.line.starts_with("DELETE") {
-            return Answer::Json(500, "{}".into());
-        }
-        makes_and_deletes(request)
+    let stub = Stub::start(|line| match line.starts_with("DELETE") {
+        true => Answer::nothing(500),
+        false => makes_and_deletes(line),
     });
     let report = run(&stub.await, scenario!("a.b.passes", passes)).await;
-    assert_eq!(report.verdict, Verdict::Passed);
-    assert_eq!(report.totals.left_behind, 1);
+    assert_eq!((report.verdict, report.totals.left_behind), (Verdict::Passed, 1));
     let left = report.records[0].left_behind.as_deref().unwrap();
     assert!(left.contains("vault 5") && left.contains("500"), "{left}");
 }
@@ -155,8 +124,7 @@ async fn the_same_seed_gives_the_same_order() {
         (run.jobs, run.report.seed) = (1.try_into().unwrap(), seed);
         let report = run.run(pending(), |record, _| order.push(record.id)).await;
         let listed: Vec<_> = report.records.iter().map(|record| record.id).collect();
-        let ids: Vec<_> = scenarios.iter().map(|scenario| scenario.id).collect();
-        assert_eq!(listed, ids, "a report keeps the order of the list");
+        assert_eq!(listed, scenarios.map(|scenario| scenario.id), "the order of the list");
         orders.push(order);
     }
     assert_eq!(orders[0], orders[1]);

@@ -1,31 +1,25 @@
 //! The list of known failures: what it changes in a run, and that it cannot rot.
 
-use std::path::Path;
-
 use jiff::civil::{Date, date};
-use promptarium_conformance::report::{Outcome, Record, Report, Verdict, text};
-use promptarium_conformance::{Case, Failure, KnownFailures, Run, Scenario, Selection};
-use serde_json::Value;
+use promptarium_conformance::scenarios::prelude::Result;
 
-use crate::isolation::{scenario, selection};
-use crate::program::{self, folder};
-use crate::stub::{Answer, KEY, Stub};
+use crate::prelude::*;
 
 const TODAY: Date = date(2026, 6, 1);
 
-fn parse(text: &str) -> Result<KnownFailures, String> {
+fn parse(text: &str) -> std::result::Result<KnownFailures, String> {
     KnownFailures::parse("known.toml", text, TODAY, |id| id.starts_with("a."))
 }
 
-async fn passes(_: Case) -> Result<(), Failure> {
+async fn passes(_: Case) -> Result {
     Ok(())
 }
 
-async fn fails(_: Case) -> Result<(), Failure> {
+async fn fails(_: Case) -> Result {
     Err(Failure::failed("good", "bad"))
 }
 
-async fn breaks(_: Case) -> Result<(), Failure> {
+async fn breaks(_: Case) -> Result {
     Err(Failure::error("an answer", "none"))
 }
 
@@ -35,19 +29,11 @@ const BREAKS: &Scenario = scenario!("a.b.breaks", breaks);
 const SKIPPED: &Scenario = scenario!("a.b.skipped", [RevokedKey], passes);
 
 async fn run(known: &str, scenarios: &[&'static Scenario]) -> Report {
-    let stub = Stub::start(|_| Answer::Json(200, "{}".into())).await;
-    let mut config =
-        promptarium_conformance::TargetConfig::new(stub.base_url.parse().unwrap(), KEY);
-    config.image_model = "elsewhere/model".into();
-    let target = promptarium_conformance::Target::new(config).unwrap();
-    let selection: Selection = selection(scenarios);
-    let mut run = Run::new(target.into(), selection);
+    let stub = Stub::always(Answer::nothing(200)).await;
+    let config = TargetConfig { revoked_api_key: None, ..stub.config() };
+    let mut run = Run::new(Target::new(config).unwrap().into(), selection(scenarios));
     run.report.known = parse(known).unwrap();
-    run.run(std::future::pending(), |_, _| {}).await
-}
-
-fn record<'r>(report: &'r Report, scenario: &Scenario) -> &'r Record {
-    report.records.iter().find(|record| record.id == scenario.id).unwrap()
+    finish(run).await
 }
 
 fn entry(id: &str, reason: &str, until: Option<&str>) -> String {
@@ -84,40 +70,29 @@ async fn what_is_known_to_fail_leaves_the_verdict_passed_and_an_entry_that_is_ov
 
 #[tokio::test]
 async fn an_entry_that_did_not_run_is_noted() {
-    let known = "[[failure]]\nid = \"a.b.skipped\"\nreason = \"one\"\n\
-        [[failure]]\nid = \"a.b.unselected\"\nreason = \"two\"\n";
-    let report = run(known, &[PASSES, SKIPPED]).await;
-    assert_eq!(record(&report, SKIPPED).outcome, Outcome::Skipped);
-    assert_eq!(
-        report.notes,
-        [
-            "known.toml line 2: a.b.skipped is a known failure and was skipped",
-            "known.toml line 5: a.b.unselected is a known failure and was not selected",
-        ]
-    );
+    let known = entry("a.b.skipped", "one", None) + &entry("a.b.unselected", "two", None);
+    let report = run(&known, &[PASSES, SKIPPED]).await;
+    assert_eq!(report.records[1].outcome, Outcome::Skipped);
+    let notes = [
+        "known.toml line 2: a.b.skipped is a known failure and was skipped",
+        "known.toml line 5: a.b.unselected is a known failure and was not selected",
+    ];
+    assert_eq!(report.notes, notes);
 }
 
 #[test]
 fn a_list_that_is_wrong_is_refused_with_its_line() {
-    let entry = "[[failure]]\nid = \"a.b.c\"\nreason = \"why\"\n";
+    let one = &entry("a.b.c", "why", None);
     let wrong = [
-        (
-            "[[failure]]\nid = \"x.y\"\nreason = \"why\"".to_owned(),
-            2,
-            "no scenario has the id \"x.y\"",
-        ),
-        (format!("{entry}\n{entry}"), 6, "is in known.toml line 2 too"),
-        (
-            "[[failure]]\nid = \"a.b\"\nreason = \"  \"".to_owned(),
-            3,
-            "the reason for \"a.b\" is empty",
-        ),
+        (entry("x.y", "why", None), 2, "no scenario has the id \"x.y\""),
+        (format!("{one}\n{one}"), 6, "is in known.toml line 2 too"),
+        (entry("a.b", "  ", None), 3, "the reason for \"a.b\" is empty"),
         ("[[failure]]\nid = \"a.b\"".to_owned(), 1, "missing field `reason`"),
-        (format!("{entry}link = \"javascript:alert(1)\""), 4, "http:// or https://"),
-        (format!("{entry}until = 12:00:00"), 4, "expected local date"),
-        (format!("{entry}until = \"soon\""), 4, ""),
-        (format!("{entry}why = \"x\""), 4, "unknown field `why`"),
-        (format!("{entry}reason = \"x\""), 4, "duplicate key"),
+        (format!("{one}link = \"javascript:alert(1)\""), 4, "http:// or https://"),
+        (format!("{one}until = 12:00:00"), 4, "expected local date"),
+        (format!("{one}until = \"soon\""), 4, ""),
+        (format!("{one}why = \"x\""), 4, "unknown field `why`"),
+        (format!("{one}reason = \"x\""), 4, "duplicate key"),
         ("failures".to_owned(), 1, ""),
         ("\n\n[[failures]]\n".to_owned(), 3, "unknown field `failures`"),
     ];
@@ -130,19 +105,11 @@ fn a_list_that_is_wrong_is_refused_with_its_line() {
     assert!(parse("# nothing is known").is_ok());
 }
 
-fn written(folder: &Path, text: &str) -> String {
-    let file = folder.join("known.toml");
-    std::fs::write(&file, text).unwrap();
-    file.display().to_string()
-}
-
 #[tokio::test]
 async fn a_list_that_is_wrong_keeps_a_run_from_beginning() {
-    let stub = Stub::start(|_| Answer::Json(200, "{}".into())).await;
-    let folder = folder("known-wrong");
-    let wrong = written(&folder, "[[failure]]\nid = \"vaults.create\"\nreason = \"x\"\n");
-    let absent = folder.join("absent.toml").display().to_string();
-    for (file, part) in [(&wrong, "known.toml line 2: "), (&absent, "absent.toml: ")] {
+    let stub = Stub::always(Answer::nothing(200)).await;
+    let wrong = file("known-wrong", "known.toml", &entry("vaults.create", "x", None));
+    for (file, part) in [(&*wrong, "known.toml line 2: "), ("/absent.toml", "absent.toml: ")] {
         let ran = program::run(&stub.base_url, KEY, &["--known-failures", file]).await;
         ran.refused(2, part);
     }
@@ -151,17 +118,15 @@ async fn a_list_that_is_wrong_keeps_a_run_from_beginning() {
 
 #[tokio::test]
 async fn the_exit_code_is_that_of_what_is_not_known() {
-    let stub = Stub::start(|_| Answer::Json(200, r#"{"data":[]}"#.into())).await;
-    let folder = folder("known-run");
+    let stub = Stub::always(Answer::Json(200, r#"{"data":[]}"#.into())).await;
     let id = "vaults.create.answer";
-    let known = written(&folder, &format!("[[failure]]\nid = \"{id}\"\nreason = \"x\"\n"));
-    let json = folder.join("report.json");
-    let report = format!("json={}", json.display());
-    let arguments = ["--timeout", "2", "--known-failures", &known, "--report", &report];
+    let known = file("known-run-list", "known.toml", &entry(id, "x", None));
+    let report = JsonReport::new("known-run");
     for (more, code) in [(id, 0), ("vaults.create.defaults", 1)] {
-        let arguments = [&arguments[..], &["--filter", id, "--filter", more]].concat();
+        let known = ["--timeout", "2", "--known-failures", &known];
+        let arguments = [&known[..], &["--filter", id, "--filter", more]].concat();
+        let arguments = report.with(&arguments);
         program::run(&stub.base_url, KEY, &arguments).await.ended(code, &[]);
-        let report: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
-        assert_eq!(report["totals"]["known"], 1);
+        assert_eq!(report.read()["totals"]["known"], 1);
     }
 }

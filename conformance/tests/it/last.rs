@@ -2,12 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use promptarium_conformance::report::{Format, Outcome, Record, text};
-use promptarium_conformance::{Case, Failure, Scenario};
-use serde_json::json as value;
+use promptarium_conformance::scenarios::prelude::Result;
 
-use crate::isolation::scenario;
-use crate::stub::{Answer, KEY, Request, Stub};
+use crate::prelude::*;
 
 async fn record(stub: &Stub, scenario: &'static Scenario) -> (Record, String) {
     let report = stub.run(&[scenario]).await;
@@ -16,21 +13,21 @@ async fn record(stub: &Stub, scenario: &'static Scenario) -> (Record, String) {
     (report.records[0].clone(), shown)
 }
 
-fn lists_a_vault(_: &Request) -> Answer {
-    Answer::Json(200, value!({ "data": [{ "id": "no number" }], "error": null }).to_string())
+async fn lists_a_vault() -> Stub {
+    Stub::always(Answer::data(200, json!([{ "id": "no number" }]))).await
 }
 
-async fn by_one_call(case: Case) -> Result<(), Failure> {
+async fn by_one_call(case: Case) -> Result {
     case.wire().get("/vaults").await.map(drop)
 }
 
-async fn by_two_replies(case: Case) -> Result<(), Failure> {
+async fn by_two_replies(case: Case) -> Result {
     let before = case.wire().get("/vaults?n=1").await?.status_code();
     let after = case.wire().get("/vaults?n=2").await?.status_code();
     Err(Failure::failed("another status the second time", format!("{before} and {after}")))
 }
 
-async fn by_a_reply(case: Case) -> Result<(), Failure> {
+async fn by_a_reply(case: Case) -> Result {
     let first = case.wire().get("/vaults?n=1").await?;
     case.wire().get("/vaults?n=2").await?;
     first.status(204).map(drop)
@@ -38,8 +35,8 @@ async fn by_a_reply(case: Case) -> Result<(), Failure> {
 
 #[tokio::test]
 async fn a_failure_about_two_answers_shows_the_last() {
-    let stub = Stub::start(lists_a_vault).await;
-    let (record, shown) = record(&stub, scenario!("x.two.last", by_two_replies)).await;
+    let scenario = scenario!("x.two.last", by_two_replies);
+    let (record, shown) = record(&lists_a_vault().await, scenario).await;
     let exchange = record.exchange.unwrap();
     assert!(exchange.last && exchange.request.contains("n=2"), "{exchange:?}");
     assert!(exchange.curl.unwrap_or_default().contains("${PROMPTARIUM_API_KEY}"));
@@ -48,8 +45,8 @@ async fn a_failure_about_two_answers_shows_the_last() {
 
 #[tokio::test]
 async fn a_failure_about_one_answer_shows_that_and_no_other() {
-    let stub = Stub::start(lists_a_vault).await;
-    let (record, shown) = record(&stub, scenario!("x.one.last", by_a_reply)).await;
+    let scenario = scenario!("x.one.last", by_a_reply);
+    let (record, shown) = record(&lists_a_vault().await, scenario).await;
     let exchange = record.exchange.unwrap();
     assert!(!exchange.last && exchange.request.contains("n=1"), "{exchange:?}");
     assert!(!shown.contains("its last exchange:"), "{shown}");
@@ -57,7 +54,7 @@ async fn a_failure_about_one_answer_shows_that_and_no_other() {
 
 #[tokio::test]
 async fn no_answer_is_no_verdict_and_shows_the_request() {
-    let stub = Stub::start(|_| Answer::Hang).await;
+    let stub = Stub::always(Answer::Hang).await;
     let (record, _) = record(&stub, scenario!("x.none.last", by_one_call)).await;
     assert_eq!(record.outcome, Outcome::Error);
     let exchange = record.exchange.unwrap();
@@ -69,7 +66,7 @@ async fn a_target_that_says_429_is_asked_again() {
     let busy = AtomicBool::new(true);
     let stub = Stub::start(move |_| match busy.swap(false, Ordering::Relaxed) {
         true => Answer::With(429, "retry-after: 0".into(), "{}".into()),
-        false => Answer::Json(200, "{}".into()),
+        false => Answer::nothing(200),
     });
     let stub = stub.await;
     let (record, _) = record(&stub, scenario!("x.busy.last", by_one_call)).await;

@@ -2,10 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::balancer::{Changes, Socket};
-use crate::deployed;
-use crate::keys::MAIN;
-use crate::program::{folder, program};
+use crate::prelude::*;
 
 static MENDED: AtomicBool = AtomicBool::new(false);
 
@@ -15,11 +12,8 @@ fn is_there(path: &&str) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_failed_is_run_again_until_it_is_mended() {
-    let server = deployed::server().await;
-    let socket = Socket::bind().await.unwrap();
-    let base_url = format!("{}/api/v1", socket.url().unwrap());
     let changes = Changes { path: |path| Some(path).filter(is_there), ..Changes::NONE };
-    let _front = socket.forward_to(&[server.local_addr()], changes);
+    let (server, base_url, _front) = server_behind(changes).await;
     let cache = folder("last-failed").display().to_string();
     let run = async |arguments: &[&str], code: i32, parts: &[&str]| {
         let variables = [

@@ -1,7 +1,8 @@
 //! The modules of the library import only modules below them.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+
+use crate::prelude::*;
 
 /// From the bottom to the top. A module may import those before it.
 const LAYERS: &str = "secret exchange trace failure check run_id target ledger wire case \
@@ -11,19 +12,26 @@ fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files(&path, found),
-            false => found.extend(path.extension().is_some_and(|it| it == "rs").then_some(path)),
-        }
-    }
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let of = |path: PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
+    std::fs::read_dir(folder).unwrap().flat_map(|entry| of(entry.unwrap().path())).collect()
+}
+
+/// The files below a folder: the module in the folder that each is of, whether it is all of it, and
+/// its text.
+fn modules(folder: &Path) -> Vec<(String, bool, String)> {
+    let module = |file: PathBuf| {
+        let path = file.strip_prefix(folder).unwrap();
+        let name = path.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs");
+        (name.to_owned(), path.iter().count() == 1, text(&file))
+    };
+    let is_rust = |file: &PathBuf| file.extension().is_some_and(|it| it == "rs");
+    files(folder).into_iter().filter(is_rust).map(module).collect()
 }
 
 /// Names that the root of the library re-exports, with their modules.
 fn re_exports() -> BTreeMap<String, String> {
-    let root = std::fs::read_to_string(source().join("lib.rs")).unwrap();
+    let root = text(source().join("lib.rs"));
     let mut modules = BTreeMap::new();
     for item in root.split("pub use ").skip(1) {
         let (module, names) = item.split(';').next().unwrap().split_once("::").unwrap();
@@ -53,23 +61,19 @@ fn imports(text: &str) -> Vec<String> {
 
 #[test]
 fn every_module_imports_only_modules_below_it() {
-    let (re_exports, mut found, mut wrong) = (re_exports(), Vec::new(), Vec::new());
-    files(&source(), &mut found);
+    let (re_exports, mut wrong) = (re_exports(), Vec::new());
     let layer = |module: &str| LAYERS.split(' ').position(|it| it == module);
-    for file in found {
-        let path = file.strip_prefix(source()).unwrap();
-        let module = path.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs");
-        if ["lib", "main"].contains(&module) {
+    for (module, _, text) in modules(&source()) {
+        if ["lib", "main"].contains(&&*module) {
             continue;
         }
-        let own = layer(module).unwrap_or_else(|| panic!("{module} is in no layer"));
-        let text = std::fs::read_to_string(&file).unwrap();
+        let own = layer(&module).unwrap_or_else(|| panic!("{module} is in no layer"));
         let text = text.split("#[cfg(test)]").next().unwrap();
         let code: Vec<_> = text.lines().filter(|line| !line.trim().starts_with("//")).collect();
         for name in imports(&code.join("\n")) {
             let target = re_exports.get(&name).unwrap_or(&name);
             if layer(target).is_some_and(|it| it > own) {
-                wrong.push(format!("{} imports {target}", path.display()));
+                wrong.push(format!("{module} imports {target}"));
             }
         }
     }
@@ -84,21 +88,13 @@ fn scenarios_and_reports_have_no_circle() {
         "plain record causes extracts known_failures sentences text junit markdown html files";
     let mut wrong = Vec::new();
     for (folder, order) in [("scenarios", SCENARIOS), ("report", REPORT)] {
-        let order: Vec<_> = order.split(' ').collect();
-        let mut found = Vec::new();
-        files(&source().join(folder), &mut found);
-        for file in found {
-            let path = file.strip_prefix(source().join(folder)).unwrap();
-            let module = path.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs");
-            let Some(own) = order.iter().position(|it| *it == module) else { continue };
-            let text = std::fs::read_to_string(&file).unwrap();
-            for later in &order[own + 1..] {
-                let is_top = path.iter().count() == 1;
-                let above = is_top && text.contains(&format!("use super::{later}"));
-                if above || text.contains(&format!("{folder}::{later}::")) {
-                    wrong.push(format!("{} imports {later}", path.display()));
-                }
-            }
+        for (module, is_top, text) in modules(&source().join(folder)) {
+            let above = order.split(' ').skip_while(|it| *it != module).skip(1);
+            let imports = |later: &&str| {
+                is_top && text.contains(&format!("use super::{later}"))
+                    || text.contains(&format!("{folder}::{later}::"))
+            };
+            wrong.extend(above.filter(imports).map(|later| format!("{module} imports {later}")));
         }
     }
     assert_eq!(wrong, [""; 0]);

@@ -11,8 +11,6 @@ mod coverage;
 mod crowded;
 mod deployed;
 mod docs;
-#[path = "../shared/embedded.rs"]
-mod embedded;
 mod guides;
 mod half_built;
 mod hostile;
@@ -24,6 +22,7 @@ mod last;
 mod last_failed;
 mod layers;
 mod own;
+mod prelude;
 mod program;
 mod reach;
 mod read_only;

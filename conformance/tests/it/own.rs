@@ -1,14 +1,8 @@
 //! A program adds scenarios of its own to the built-in ones.
 
-use std::sync::Arc;
+use promptarium_conformance::scenarios::prelude::{Result, scenario};
 
-use promptarium_conformance::report::Outcome;
-use promptarium_conformance::selection::Filters;
-use promptarium_conformance::{
-    Case, Failure, Run, Scenario, Selection, Suite, Target, TargetConfig, scenario,
-};
-
-use crate::stub::{Answer, KEY, Stub};
+use crate::prelude::*;
 
 static OWN: &[Scenario] =
     &[scenario! { "acme.vaults.listed" ["VA-13"] lists_vaults, "The list of vaults is there" }];
@@ -16,7 +10,7 @@ static OWN: &[Scenario] =
 static TAKEN: &[Scenario] =
     &[scenario! { "vaults.create.defaults" ["VA-19"] lists_vaults, "An id that is taken" }];
 
-async fn lists_vaults(case: Case) -> Result<(), Failure> {
+async fn lists_vaults(case: Case) -> Result {
     case.wire().get("/vaults").await?.status(200).map(drop)
 }
 
@@ -26,10 +20,8 @@ async fn a_scenario_that_was_added_is_selected_and_run_like_any_other() {
     assert_eq!(suite.scenarios().count(), Suite::builtin().scenarios().count() + 1);
     let filters = Filters { prefixes: vec!["acme.".into()], ..Filters::default() };
     let selection = Selection::new(&suite, filters).unwrap();
-    let stub = Stub::start(|_| Answer::Json(200, r#"{"data":[],"error":null}"#.into())).await;
-    let target = Target::new(TargetConfig::new(stub.base_url.parse().unwrap(), KEY)).unwrap();
-    let run = Run::new(Arc::new(target), selection);
-    let report = run.run(std::future::pending(), |_, _| {}).await;
+    let stub = Stub::always(Answer::no_vaults()).await;
+    let report = finish(Run::new(stub.target(), selection)).await;
     let [record] = &report.records[..] else { panic!("one record: {:?}", report.records) };
     assert_eq!((record.id, record.outcome), ("acme.vaults.listed", Outcome::Passed));
     assert!(record.source.contains("tests/it/own.rs:"), "{}", record.source);

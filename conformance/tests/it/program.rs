@@ -1,11 +1,9 @@
 //! The program as a shell sees it.
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use crate::stub::KEY;
+use crate::prelude::*;
 
-/// What came of a run of a program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
@@ -38,6 +36,11 @@ impl Ran {
         assert!(!self.err.contains(KEY), "{}", self.err);
         self.ended(code, &[part])
     }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap()
+    }
 }
 
 impl From<Output> for Ran {
@@ -58,13 +61,22 @@ pub(crate) async fn program(arguments: &[&str], variables: &[(&str, &str)]) -> R
     Ran::of(command(arguments, variables)).await
 }
 
-/// `run` with this key against a target.
 pub(crate) async fn run(base_url: &str, key: &str, arguments: &[&str]) -> Ran {
     let variables = [("PROMPTARIUM_BASE_URL", base_url), ("PROMPTARIUM_API_KEY", key)];
     program(&[&["run"], arguments].concat(), &variables).await
 }
 
-/// An empty folder of this test's own.
+/// The variables for a target that knows all keys of the tests.
+pub(crate) fn all_keys(base_url: &str) -> [(&'static str, &str); 5] {
+    [
+        ("PROMPTARIUM_BASE_URL", base_url),
+        ("PROMPTARIUM_API_KEY", MAIN),
+        ("PROMPTARIUM_READ_ONLY_API_KEY", READ_ONLY),
+        ("PROMPTARIUM_OTHER_API_KEY", OTHER),
+        ("PROMPTARIUM_REVOKED_API_KEY", REVOKED),
+    ]
+}
+
 pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance-cli").join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -72,10 +84,46 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folder
 }
 
+/// A file of this test's own with this content.
+pub(crate) fn file(folder_name: &str, name: &str, content: &str) -> String {
+    let file = folder(folder_name).join(name);
+    std::fs::write(&file, content).unwrap();
+    file.display().to_string()
+}
+
+pub(crate) fn text(file: impl AsRef<Path>) -> String {
+    std::fs::read_to_string(file).unwrap()
+}
+
+/// A file for a report as JSON, which the flags ask for.
+pub(crate) struct JsonReport {
+    pub(crate) file: PathBuf,
+    flag: String,
+}
+
+impl JsonReport {
+    pub(crate) fn new(folder_name: &str) -> Self {
+        let file = folder(folder_name).join("report.json");
+        Self { flag: format!("json={}", file.display()), file }
+    }
+
+    pub(crate) fn with<'a>(&'a self, flags: &[&'a str]) -> Vec<&'a str> {
+        [flags, &["--report", &self.flag]].concat()
+    }
+
+    #[track_caller]
+    pub(crate) fn read(&self) -> Value {
+        serde_json::from_str(&text(&self.file)).unwrap()
+    }
+}
+
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
 /// The blocks of code in this language on a page of `docs/`.
 pub(crate) fn blocks(page: &str, language: &str) -> Vec<String> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(page);
-    let (text, start) = (std::fs::read_to_string(file).unwrap(), format!("```{language}\n"));
+    let (text, start) = (text(root().join("docs").join(page)), format!("```{language}\n"));
     let block = |rest: &str| rest.split("```").next().unwrap().to_owned();
     let blocks: Vec<_> = text.split(&start).skip(1).map(block).collect();
     assert!(!blocks.is_empty(), "no block of {language} on {page}");

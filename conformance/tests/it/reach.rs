@@ -1,17 +1,13 @@
 //! The flags that say how a target is reached: `--cacert` and `--http`.
 
-use std::path::PathBuf;
-
-use promptarium_server::EmbeddedServer;
-
-use crate::program::{self, Ran, folder};
+use crate::prelude::*;
 use crate::tls::{Proxy, Socket};
 
 /// A server behind TLS, and the file of the authority that vouches for it.
 struct Behind {
     server: EmbeddedServer,
     _proxy: Proxy,
-    authority: PathBuf,
+    authority: String,
 }
 
 async fn behind_tls(name: &str) -> Behind {
@@ -22,11 +18,8 @@ async fn behind_tls(name: &str) -> Behind {
     Behind { server, _proxy, authority }
 }
 
-/// A file of this test's own.
-fn file(name: &str, content: &str) -> PathBuf {
-    let file = folder(&format!("reach-{name}")).join(name);
-    std::fs::write(&file, content).unwrap();
-    file
+fn file(name: &str, content: &str) -> String {
+    program::file(&format!("reach-{name}"), name, content)
 }
 
 async fn run(server: &EmbeddedServer, arguments: &[&str]) -> Ran {
@@ -38,7 +31,7 @@ const ONE: [&str; 1] = ["answers.success.list-vaults"];
 #[tokio::test]
 async fn an_authority_from_a_file_is_trusted() {
     let Behind { server, authority, .. } = &behind_tls("trusted.pem").await;
-    let trusted = ["--cacert", authority.to_str().unwrap()];
+    let trusted = ["--cacert", authority];
     for http in ["auto", "1.1"] {
         let ran = run(server, &[&ONE, &trusted[..], &["--http", http]].concat()).await;
         ran.ended(0, &["verdict: passed"]);
@@ -51,15 +44,14 @@ async fn a_wrong_file_of_authorities_is_one_line_that_names_the_flag() {
     let server = EmbeddedServer::start().await.unwrap();
     let pem = |kind: &str| format!("-----BEGIN {kind}-----\nAAAA\n-----END {kind}-----\n");
     for (wrong, reason) in [
-        (PathBuf::from("/no/such/file.pem"), "cannot be read"),
+        ("/no/such/file.pem".to_owned(), "cannot be read"),
         (file("none.pem", "no certificate"), "no certificate"),
         (file("key.pem", &pem("PRIVATE KEY")), "no certificate"),
         (file("faulty.pem", &pem("CERTIFICATE")), "certificate 1 is faulty"),
         (file("open.pem", "-----BEGIN CERTIFICATE-----\n"), "no PEM file"),
     ] {
-        let wrong = wrong.to_str().unwrap();
-        let ran = run(&server, &["--cacert", wrong]).await;
-        ran.refused(2, "--cacert").ended(2, &[wrong, reason]);
+        let ran = run(&server, &["--cacert", &wrong]).await;
+        ran.refused(2, "--cacert").ended(2, &[&wrong, reason]);
     }
 }
 

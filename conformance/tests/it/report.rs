@@ -8,16 +8,9 @@ mod markdown;
 mod schema;
 mod writing;
 
-use std::future::pending;
+use promptarium_conformance::scenarios::prelude::Result;
 
-use promptarium_conformance::report::{Format, text};
-use promptarium_conformance::selection::{Filters, Selection};
-use promptarium_conformance::{Case, Failure, Run, Suite};
-use serde_json::{Value, json as value};
-
-use crate::deployed::chosen;
-use crate::isolation::{scenario, selection};
-use crate::stub::{Answer, KEY, Stub};
+use crate::prelude::*;
 
 /// What stands after the last underscore of a key; the rest is no secret.
 fn secret() -> &'static str {
@@ -35,17 +28,16 @@ fn assert_silent(text: &str) {
 async fn no_report_shows_what_a_slot_for_an_upload_grants_access_with() {
     const TOKEN: &str = "tok-4dm1tsOneUpload";
     const SIGNED: &str = "sig=s1gnedUploadAddress";
-    let stub = Stub::start(|request| {
+    let stub = Stub::start(|line| {
         let origin = "http://127.0.0.1:9";
         let upload_url = format!("{origin}/a.png?{SIGNED}");
-        let data = value!({ "uploadUrl": upload_url, "token": TOKEN, "url": origin, "size": 1 });
-        match request.line.as_str() {
-            "POST /uploads/images" => Answer::Json(201, value!({ "data": data }).to_string()),
-            _ => Answer::Json(500, "{}".into()),
+        let data = json!({ "uploadUrl": upload_url, "token": TOKEN, "url": origin, "size": 1 });
+        match line {
+            "POST /uploads/images" => Answer::data(201, data),
+            _ => Answer::nothing(500),
         }
     });
-    let selection = chosen(&["uploads."]);
-    let report = Run::new(stub.await.target(), selection).run(pending(), |_, _| {}).await;
+    let report = finish(Run::new(stub.await.target(), chosen(&["uploads."]))).await;
     let text = text::render(&report) + &Format::Json.render(&report) + &format!("{report:?}");
     assert!(text.contains("/a.png?[redacted]") && text.contains("[slot]"), "{text}");
     assert!(text.contains("${UPLOAD_TOKEN}"), "{text}");
@@ -54,36 +46,32 @@ async fn no_report_shows_what_a_slot_for_an_upload_grants_access_with() {
 
 #[tokio::test]
 async fn a_key_that_is_cut_in_two_by_the_end_of_what_is_shown_does_not_show() {
-    async fn long(case: Case) -> Result<(), Failure> {
-        let reply = case.wire().get("/long").await?;
-        reply.status(201).map(drop)
+    async fn long(case: Case) -> Result {
+        case.wire().get("/long").await?.status(201).map(drop)
     }
     for before in 1960..2000 {
-        let stub = Stub::start(move |_| Answer::Json(200, "x".repeat(before) + KEY));
-        let report = stub.await.run(&[scenario!("a.b.long", long)]).await;
+        let stub = Stub::always(Answer::Json(200, "x".repeat(before) + KEY)).await;
+        let report = stub.run(&[scenario!("a.b.long", long)]).await;
         assert_silent(&Format::Json.render(&report));
     }
 }
 
-async fn visible(case: Case) -> Result<(), Failure> {
-    let (_, made) = case.vault_with(value!({ "visibility": "public" })).await?;
-    made.equals("/data/visibility", "public")?;
-    Ok(())
+async fn visible(case: Case) -> Result {
+    let (_, made) = case.vault_with(json!({ "visibility": "public" })).await?;
+    made.equals("/data/visibility", "public").map(drop)
 }
 
 async fn text_of_a_failure() -> (String, Value) {
-    let stub = Stub::start(|request| match request.line.split(' ').next() {
-        Some("POST") => {
-            let data = value!({ "id": 5, "visibility": "private", "name": "it's \u{1b}[31m" });
-            Answer::Json(201, value!({ "data": data, "error": null }).to_string())
-        }
-        _ => Answer::Json(200, "{}".into()),
+    let data = json!({ "id": 5, "visibility": "private", "name": "it's \u{1b}[31m" });
+    let stub = Stub::start(move |line| match line.starts_with("POST") {
+        true => Answer::data(201, data.clone()),
+        false => Answer::nothing(200),
     });
     let stub = stub.await;
-    let mut run =
-        Run::new(stub.target(), selection(&[scenario!("vaults.create.visible", visible)]));
+    let visible = scenario!("vaults.create.visible", visible);
+    let mut run = Run::new(stub.target(), selection(&[visible]));
     run.report.seed = 7;
-    let mut report = run.run(pending(), |_, _| {}).await;
+    let mut report = finish(run).await;
     (report.duration_ms, report.records[0].duration_ms) = (1234, 567);
     report.records[0].source = "src/scenarios/vaults.rs:7";
     let fixed = |text: String| {
@@ -108,8 +96,8 @@ async fn json_says_the_same() {
 
 #[tokio::test]
 async fn a_reply_cannot_steer_the_terminal() {
-    let stub = Stub::start(|_| Answer::Html(200, "\u{1b}[2J\u{9b}31m\rgone\u{7}"));
-    let report = stub.await.run(&[scenario!("a.b.visible", visible)]).await;
+    let stub = Stub::always(Answer::Html(200, "\u{1b}[2J\u{9b}31m\rgone\u{7}")).await;
+    let report = stub.run(&[scenario!("a.b.visible", visible)]).await;
     let text = text::render(&report);
     assert!(text.contains("gone"));
     assert!(!text.chars().any(|one| one.is_control() && one != '\n'), "{text:?}");
@@ -144,7 +132,7 @@ async fn every_format_shows_of_a_failure_all_that_is_known() {
 
 #[tokio::test]
 async fn the_command_for_the_same_run_selects_the_same_scenarios() {
-    let stub = Stub::start(|_| Answer::Json(200, "{}".into())).await;
+    let stub = Stub::always(Answer::nothing(200)).await;
     let filters = Filters {
         filter: vec!["vaults.".to_owned()],
         exclude: vec!["vaults.fork.".to_owned()],
@@ -154,6 +142,5 @@ async fn the_command_for_the_same_run_selects_the_same_scenarios() {
     let mut run = Run::new(stub.target(), selection);
     run.report.seed = 7;
     let command = run.report.command();
-    let expected = "--filter vaults. --exclude vaults.fork. --seed 7";
-    assert!(command.contains(expected), "{command}");
+    assert!(command.contains("--filter vaults. --exclude vaults.fork. --seed 7"), "{command}");
 }

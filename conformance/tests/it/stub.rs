@@ -1,19 +1,35 @@
-//! A target of a few lines, which answers whatever a test wants.
+//! A target of a few lines, which answers whatever a test wants, and scenarios outside the list.
 
-use std::future::pending;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::io::Result;
+use std::sync::Mutex;
 
-use promptarium_conformance::{Report, Run, RunOptions, Scenario, Target, TargetConfig};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::isolation::selection;
+use crate::prelude::*;
 
 /// A key nobody could mistake for text.
 pub(crate) const KEY: &str = "acme_live_a1_c4n4ryThatMustNotShowAnywhere0123456789";
 
-/// What the stub does with a request.
+macro_rules! scenario {
+    ($id:literal, $run:path) => {
+        scenario!($id, [], $run)
+    };
+    ($id:literal, [$($need:ident),*], $run:path) => {
+        &promptarium_conformance::scenario! { $id ["VA-16"] [$($need),*] $run, "A stand-in" }
+    };
+}
+pub(crate) use scenario;
+
+pub(crate) fn selection(scenarios: &[&'static Scenario]) -> Selection {
+    let scenarios = scenarios.to_vec();
+    Selection { filters: Vec::new(), excluded: Vec::new(), scenarios }
+}
+
+pub(crate) async fn finish(run: Run) -> Report {
+    run.run(pending(), |_, _| {}).await
+}
+
 #[derive(Clone)]
 pub(crate) enum Answer {
     Json(u16, String),
@@ -23,111 +39,116 @@ pub(crate) enum Answer {
     Redirect(&'static str),
     Hang,
     Reset,
-    /// The head of an answer and nothing of its body.
     HangAfterHead,
     /// A body of which one byte comes every second.
     Drip,
-    /// A body without an end.
     Endless,
-    /// Bytes that are no HTTP.
     Garbage,
 }
 
-/// A request as the stub saw it.
-#[derive(Clone, Debug)]
-pub(crate) struct Request {
-    /// Method and path, query included.
-    pub(crate) line: String,
+impl Answer {
+    pub(crate) fn data(status: u16, data: Value) -> Self {
+        Self::Json(status, Value::from_iter([("data", data), ("error", Value::Null)]).to_string())
+    }
+
+    /// An object without anything.
+    pub(crate) fn nothing(status: u16) -> Self {
+        Self::Json(status, "{}".into())
+    }
+
+    /// What `GET /vaults` is answered, so that a run begins.
+    pub(crate) fn no_vaults() -> Self {
+        Self::data(200, json!([]))
+    }
 }
 
 /// A running stub; it ends with the test's runtime.
 pub(crate) struct Stub {
     pub(crate) base_url: String,
-    seen: Arc<Mutex<Vec<Request>>>,
+    seen: Arc<Mutex<Vec<String>>>,
 }
 
 impl Stub {
-    pub(crate) async fn start(answer: impl Fn(&Request) -> Answer + Send + Sync + 'static) -> Self {
+    /// Answers by method and path, query included.
+    pub(crate) async fn start(answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/api/v1", listener.local_addr().unwrap());
-        let seen = Arc::<Mutex<Vec<Request>>>::default();
+        let seen = Arc::<Mutex<Vec<String>>>::default();
         let (answer, log) = (Arc::new(answer), Arc::clone(&seen));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (answer, log) = (Arc::clone(&answer), Arc::clone(&log));
-                tokio::spawn(async move {
-                    let seen = |request: Request| {
-                        log.lock().unwrap().push(request.clone());
-                        answer(&request)
-                    };
-                    let _ = serve(stream, seen).await;
-                });
+                tokio::spawn(serve(stream, move |line: String| {
+                    log.lock().unwrap().push(line.clone());
+                    answer(&line)
+                }));
             }
         });
         Self { base_url, seen }
     }
 
-    /// The request lines so far.
+    pub(crate) async fn always(answer: Answer) -> Self {
+        Self::start(move |_| answer.clone()).await
+    }
+
     pub(crate) fn seen(&self) -> Vec<String> {
-        self.seen.lock().unwrap().iter().map(|request| request.line.clone()).collect()
+        self.seen.lock().unwrap().clone()
     }
 
-    /// What comes of these scenarios.
     pub(crate) async fn run(&self, scenarios: &[&'static Scenario]) -> Report {
-        Run::new(self.target(), selection(scenarios)).run(pending(), |_, _| {}).await
+        finish(Run::new(self.target(), selection(scenarios))).await
     }
 
-    /// The stub as a target that is not waited for long, but for longer than a busy machine stalls.
-    pub(crate) fn target(&self) -> Arc<Target> {
-        self.target_with(RunOptions::default())
-    }
-
-    pub(crate) fn target_with(&self, options: RunOptions) -> Arc<Target> {
+    /// With all keys. It is not waited for long, but for longer than a busy machine stalls.
+    pub(crate) fn config(&self) -> TargetConfig {
         let mut config = TargetConfig::new(self.base_url.parse().unwrap(), KEY);
         config.read_only_api_key = Some(KEY.replace("a1", "r1"));
         config.other_api_key = Some(KEY.replace("a1", "o1"));
         config.revoked_api_key = Some(KEY.replace("a1", "v1"));
         config.timeout = Duration::from_secs(2);
-        config.options = options;
-        Arc::new(Target::new(config).unwrap())
+        config
+    }
+
+    pub(crate) fn target(&self) -> Arc<Target> {
+        self.target_with(RunOptions::default())
+    }
+
+    pub(crate) fn target_with(&self, options: RunOptions) -> Arc<Target> {
+        Target::new(TargetConfig { options, ..self.config() }).unwrap().into()
     }
 }
 
-async fn serve(stream: TcpStream, answer: impl Fn(Request) -> Answer) -> std::io::Result<()> {
+async fn serve(stream: TcpStream, answer: impl Fn(String) -> Answer) -> Result<()> {
     let mut stream = BufReader::new(stream);
-    while let Some(request) = read(&mut stream).await? {
-        let answered = answer(request);
-        let (status, more, body) = match answered.clone() {
+    while let Some(line) = read(&mut stream).await? {
+        let answer = answer(line);
+        let (status, head, body) = match answer {
             Answer::Json(status, body) => (status, "content-type: application/json".into(), body),
             Answer::Html(status, body) => (status, "content-type: text/html".into(), body.into()),
-            Answer::With(status, headers, body) => {
-                (status, format!("content-type: application/json\r\n{headers}"), body)
+            Answer::With(status, head, body) => {
+                (status, format!("content-type: application/json\r\n{head}"), body)
             }
             Answer::Redirect(to) => (308, format!("location: {to}"), String::new()),
-            Answer::Hang => std::future::pending().await,
+            Answer::Hang => pending().await,
             Answer::Reset => return Ok(()),
             Answer::Garbage => {
-                stream
-                    .get_mut()
-                    .write_all(b"\x16\x03\x01 220 who are you? \x00\xff\r\n\r\n")
-                    .await?;
-                return Ok(());
+                return stream.write_all(b"\x16\x03\x01 220 who are you? \x00\xff\r\n\r\n").await;
             }
             Answer::HangAfterHead | Answer::Drip | Answer::Endless => {
-                return begin_a_body(stream.get_mut(), &answered).await;
+                return begin_a_body(stream.get_mut(), &answer).await;
             }
         };
-        let head =
-            format!("HTTP/1.1 {status} x\r\n{more}\r\ncontent-length: {}\r\n\r\n", body.len());
-        stream.get_mut().write_all((head + &body).as_bytes()).await?;
+        let length = body.len();
+        let whole =
+            format!("HTTP/1.1 {status} x\r\n{head}\r\ncontent-length: {length}\r\n\r\n{body}");
+        stream.write_all(whole.as_bytes()).await?;
     }
     Ok(())
 }
 
 /// Writes a good head and then, in one of the bad ways, a body.
-async fn begin_a_body(stream: &mut TcpStream, answer: &Answer) -> std::io::Result<()> {
-    let head = "HTTP/1.1 200 x\r\ncontent-type: application/json\r\n\r\n{";
-    stream.write_all(head.as_bytes()).await?;
+async fn begin_a_body(stream: &mut TcpStream, answer: &Answer) -> Result<()> {
+    stream.write_all(b"HTTP/1.1 200 x\r\ncontent-type: application/json\r\n\r\n{").await?;
     loop {
         match answer {
             Answer::Drip => {
@@ -135,17 +156,16 @@ async fn begin_a_body(stream: &mut TcpStream, answer: &Answer) -> std::io::Resul
                 stream.write_all(b" ").await?;
             }
             Answer::Endless => stream.write_all(&[b' '; 64 << 10]).await?,
-            _ => std::future::pending().await,
+            _ => pending().await,
         }
     }
 }
 
-async fn read(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Request>> {
-    let mut first = String::new();
+async fn read(stream: &mut BufReader<TcpStream>) -> Result<Option<String>> {
+    let (mut first, mut length) = (String::new(), 0);
     if stream.read_line(&mut first).await? == 0 {
         return Ok(None);
     }
-    let mut length = 0;
     loop {
         let mut line = String::new();
         stream.read_line(&mut line).await?;
@@ -156,6 +176,5 @@ async fn read(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Reque
         }
     }
     stream.read_exact(&mut vec![0; length]).await?;
-    let line = first.trim_end().trim_end_matches(" HTTP/1.1").replace("/api/v1", "");
-    Ok(Some(Request { line }))
+    Ok(Some(first.trim_end().trim_end_matches(" HTTP/1.1").replace("/api/v1", "")))
 }

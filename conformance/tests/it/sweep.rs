@@ -1,13 +1,9 @@
 //! What a run leaves behind is found again, and nothing else is.
 
-use std::time::Duration;
-
 use jiff::{SignedDuration, Timestamp};
-use promptarium_conformance::{RunId, RunOptions, sweep};
+use promptarium_conformance::sweep;
 
-use crate::deployed::{Account, server, target};
-use crate::keys::MAIN;
-use crate::program::{self, program};
+use crate::prelude::*;
 
 #[tokio::test]
 async fn a_run_that_made_something_a_moment_ago_is_young() {
@@ -23,11 +19,7 @@ async fn a_run_that_made_something_a_moment_ago_is_young() {
     let now = Timestamp::now();
     let later = now + SignedDuration::from_hours(2);
     for left in &found {
-        assert!(
-            left.age(now) < Duration::from_secs(60),
-            "a run at work since {}",
-            left.run.begun()
-        );
+        assert!(left.age(now) < Duration::from_secs(60), "at work since {}", left.run.begun());
         assert!(left.age(later) > Duration::from_secs(7000));
     }
     server.shutdown().await;
@@ -37,9 +29,8 @@ async fn a_run_that_made_something_a_moment_ago_is_young() {
 async fn what_a_run_keeps_is_shown_and_swept_by_its_run_id() {
     let server = server().await;
     let variables = [("PROMPTARIUM_BASE_URL", server.base_url()), ("PROMPTARIUM_API_KEY", MAIN)];
-    let ran =
-        program::run(server.base_url(), MAIN, &["--keep", "--filter", "vaults.object."]).await;
-    let shown = ran.ended(0, &[" --run ptc-"]).err;
+    let kept = ["--keep", "--filter", "vaults.object."];
+    let shown = program::run(server.base_url(), MAIN, &kept).await.ended(0, &[" --run ptc-"]).err;
     let run_id = shown.lines().last().unwrap().rsplit(' ').next().unwrap();
     let account = Account::new(server.base_url(), MAIN);
     let kept = account.vaults().await.len();

@@ -1,39 +1,35 @@
 //! What a terminal shows of a run: the largest causes, skips by their reason, and colours where
 //! they are wanted.
 
-use promptarium_conformance::report::{Format, Outcome, Report, Verdict, text};
-use promptarium_conformance::{Case, Failure, Scenario};
-use serde_json::Value;
+use promptarium_conformance::scenarios::prelude::Result;
 
-use crate::isolation::scenario;
-use crate::program;
-use crate::stub::{Answer, KEY, Request, Stub};
+use crate::prelude::*;
 
 async fn run(
     scenarios: &[&'static Scenario],
-    answer: impl Fn(&Request) -> Answer + Send + Sync + 'static,
+    answer: impl Fn(&str) -> Answer + Send + Sync + 'static,
 ) -> Report {
     Stub::start(answer).await.run(scenarios).await
 }
 
-async fn builds_on_a_vault(case: Case) -> Result<(), Failure> {
+async fn builds_on_a_vault(case: Case) -> Result {
     case.vault().await.map(drop)
 }
 
-async fn looks_at_vaults(case: Case) -> Result<(), Failure> {
+async fn looks_at_vaults(case: Case) -> Result {
     case.wire().get("/vaults?n=1").await?.status(200).map(drop)
 }
 
-async fn looks_at_prompts(case: Case) -> Result<(), Failure> {
+async fn looks_at_prompts(case: Case) -> Result {
     case.wire().get("/prompts/7123").await?.status(201).map(drop)
 }
 
-async fn looks_twice(case: Case) -> Result<(), Failure> {
+async fn looks_twice(case: Case) -> Result {
     case.wire().get("/vaults").await?.status(200)?;
     looks_at_vaults(case).await
 }
 
-async fn looks_at_another(case: Case) -> Result<(), Failure> {
+async fn looks_at_another(case: Case) -> Result {
     case.wire().get("/prompts/8123").await?.status(201).map(drop)
 }
 
@@ -45,7 +41,7 @@ const OTHERS: &Scenario = scenario!("a.b.other-prompts", looks_at_another);
 
 #[tokio::test]
 async fn a_failed_set_up_blocks_and_names_the_call() {
-    let report = run(&[BUILDS], |_| Answer::Json(500, "{}".into())).await;
+    let report = run(&[BUILDS], |_| Answer::nothing(500)).await;
     let record = &report.records[0];
     assert_eq!((record.outcome, record.call.as_deref()), (Outcome::Blocked, Some("POST /vaults")));
     assert_eq!((report.totals.blocked, report.totals.failed), (1, 0));
@@ -56,18 +52,15 @@ async fn a_failed_set_up_blocks_and_names_the_call() {
 
 #[tokio::test]
 async fn a_call_that_the_target_lacks_blocks_and_one_that_fails_at_times_fails() {
-    let lacking = run(&[LOOKS], |_| Answer::Json(404, "{}".into())).await;
+    let lacking = run(&[LOOKS], |_| Answer::nothing(404)).await;
     assert_eq!(lacking.records[0].outcome, Outcome::Blocked);
-    let at_times = |request: &Request| match request.line.as_str() {
-        "GET /vaults" => Answer::Json(200, "{}".into()),
-        _ => Answer::Json(404, "{}".into()),
-    };
+    let at_times = |line: &str| Answer::nothing(if line == "GET /vaults" { 200 } else { 404 });
     assert_eq!(run(&[LOOKS_TWICE], at_times).await.records[0].outcome, Outcome::Failed);
 }
 
 #[tokio::test]
 async fn failures_that_differ_in_ids_only_have_one_cause_and_the_largest_comes_first() {
-    let report = run(&[LOOKS, PROMPTS, OTHERS], |_| Answer::Json(500, "{}".into())).await;
+    let report = run(&[LOOKS, PROMPTS, OTHERS], |_| Answer::nothing(500)).await;
     let causes = report.causes();
     let sizes: Vec<_> = causes.iter().map(|cause| (cause.call, cause.records.len())).collect();
     assert_eq!(sizes, [("GET /prompts/{promptId}", 2), ("GET /vaults", 1)]);
@@ -87,7 +80,7 @@ async fn failures_that_differ_in_ids_only_have_one_cause_and_the_largest_comes_f
 
 #[tokio::test]
 async fn colours_are_there_where_they_are_wanted_and_not_in_a_pipe() {
-    let stub = Stub::start(|_| Answer::Json(200, "{}".into())).await;
+    let stub = Stub::always(Answer::nothing(200)).await;
     let run = async |more: &[&str]| {
         let arguments = [&["--filter", "vaults.create.defaults"], more].concat();
         program::run(&stub.base_url, KEY, &arguments).await.out

@@ -4,21 +4,13 @@
 mod stable;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::pending;
-use std::path::{Path, PathBuf};
 
 use futures::{StreamExt as _, stream};
-use promptarium_conformance::report::{Outcome, Record};
-use promptarium_conformance::{Run, RunOptions, rules, scenarios};
-use serde_json::{Value, json};
+use promptarium_conformance::{rules, scenarios};
 
-use crate::deployed::{Account, chosen, target};
-use crate::embedded::builder;
-use crate::keys::MAIN;
-use crate::program::folder;
+use crate::prelude::*;
 
-/// A third account, whose things move the ids of each kind into a range of their own, see
-/// [`stable::kind`].
+/// A third account, whose things move the ids of each kind into a range of their own.
 const CAROL: &str = "promptarium_live_carol_m4Ts7Wq2xK9bPzE5";
 
 /// Forks make many prompts and memberships with one call.
@@ -27,8 +19,8 @@ async fn fill(account: &Account) {
     let prompts = stream::iter(0..PROMPTS).map(|_| account.prompt("Theirs", "A pier"));
     let prompts: Vec<_> = prompts.buffer_unordered(32).collect().await;
     let public = json!({ "name": "Theirs", "visibility": "public" });
-    let source = account.post("/vaults", public).await["data"]["id"].take();
-    put_into(account, &source, &prompts).await;
+    let source = account.post("/vaults", public).await["id"].as_i64().unwrap();
+    account.add(source, &prompts).await;
     let forks = stable::PROMPTS / PROMPTS;
     let fork = format!("/vaults/{source}/fork");
     stream::iter(0..forks)
@@ -39,36 +31,19 @@ async fn fill(account: &Account) {
         .for_each_concurrent(32, async |number| {
             let vault = account.vault("Theirs").await;
             if number < full {
-                put_into(account, &vault.into(), &prompts).await;
+                account.add(vault, &prompts).await;
             }
         })
         .await;
 }
 
-async fn put_into(account: &Account, vault: &Value, prompts: &[i64]) {
-    for some in prompts.chunks(50) {
-        account.post(&format!("/vaults/{vault}/prompts"), json!({ "promptIds": some })).await;
-    }
-}
-
-/// Something to look at for scenarios that only read.
-async fn furnish(account: &Account) {
-    for n in 0..5 {
-        let vault = account.vault(&format!("Theirs {n}")).await;
-        let prompt = account.prompt("Theirs", "A pier").await;
-        account.post(&format!("/vaults/{vault}/prompts"), json!({ "promptIds": [prompt] })).await;
-    }
-}
-
-/// What every scenario does now.
 async fn now() -> Vec<Record> {
     let server = builder().seed_key(format!("{CAROL}=carol:prompts:write")).start().await.unwrap();
     fill(&Account::new(server.base_url(), CAROL)).await;
-    furnish(&Account::new(server.base_url(), MAIN)).await;
+    // For scenarios that only read.
+    Account::new(server.base_url(), MAIN).furnish(5, 1).await;
     let options = RunOptions { trace: true, time_scale: 2.0, ..RunOptions::default() };
-    let target = target(server.base_url(), options);
-    let run = Run::new(target, chosen(&[]));
-    let report = run.run(pending(), |_, _| {}).await;
+    let report = finish(Run::new(target(server.base_url(), options), chosen(&[]))).await;
     let red: Vec<_> = report.records.iter().filter(|it| it.outcome != Outcome::Passed).collect();
     assert!(red.is_empty(), "{red:#?}");
     server.shutdown().await;
@@ -119,7 +94,7 @@ async fn the_calls_that_every_scenario_looks_at_are_in_the_table() {
     let file = wanted.clone().unwrap_or_else(|| folder("transcripts").join("scenarios.json"));
     std::fs::write(file, written(&records)).unwrap();
     let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("calls.tsv");
-    let (now, before) = (calls(&records), std::fs::read_to_string(&table).unwrap());
+    let (now, before) = (calls(&records), text(&table));
     if wanted.is_some() {
         std::fs::write(table, now).unwrap();
         return;

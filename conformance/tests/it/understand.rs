@@ -1,32 +1,24 @@
 //! What helps a reader who does not know Rust: transcripts, the specification as a run found it,
 //! patterns by rule and by call, a list of known failures to begin with.
 
-use promptarium_conformance::report::Format;
-use promptarium_conformance::selection::Filters;
-use promptarium_conformance::{Case, Failure, Run, RunOptions, Scenario, Selection, Suite};
-use serde_json::{Value, json};
+use promptarium_conformance::scenarios::prelude::Result;
 
-use crate::isolation::{scenario, selection};
-use crate::program::{self, folder, program};
-use crate::stub::{Answer, KEY, Request, Stub};
+use crate::prelude::*;
 
 /// A target that makes vaults under the name it is given, and nothing else.
-fn only_vaults(request: &Request) -> Answer {
-    match request.line.as_str() {
-        "POST /vaults" => Answer::Json(
-            201,
-            json!({ "data": { "id": 4711, "name": "a" }, "error": null }).to_string(),
-        ),
-        _ => Answer::Json(404, "{}".into()),
+fn only_vaults(line: &str) -> Answer {
+    match line {
+        "POST /vaults" => Answer::data(201, json!({ "id": 4711, "name": "a" })),
+        _ => Answer::nothing(404),
     }
 }
 
-async fn renames(case: Case) -> Result<(), Failure> {
+async fn renames(case: Case) -> Result {
     let vault = case.vault().await?;
     vault.update(json!({ "name": "b" })).await?.status(200).map(drop)
 }
 
-async fn makes(case: Case) -> Result<(), Failure> {
+async fn makes(case: Case) -> Result {
     let reply = case.wire().post("/vaults", json!({ "name": "a" })).await?;
     reply.status(201)?.equals("/data/name", "b").map(drop)
 }
@@ -37,7 +29,7 @@ const MAKES: &Scenario = scenario!("a.b.makes", makes);
 async fn record(scenario: &'static Scenario, options: RunOptions) -> (Value, String) {
     let stub = Stub::start(only_vaults).await;
     let run = Run::new(stub.target_with(options), selection(&[scenario]));
-    let report = run.run(std::future::pending(), |_, _| {}).await;
+    let report = finish(run).await;
     let json: Value = serde_json::from_str(&Format::Json.render(&report)).unwrap();
     (json["records"][0].clone(), Format::Text.render(&report))
 }
@@ -67,7 +59,7 @@ async fn a_failure_shows_every_step_with_what_was_checked() {
 
 #[tokio::test]
 async fn what_passes_shows_its_steps_in_a_trace_only() {
-    async fn passes(case: Case) -> Result<(), Failure> {
+    async fn passes(case: Case) -> Result {
         case.vault().await.map(drop)
     }
     const PASSES: &Scenario = scenario!("a.b.passes", passes);
@@ -81,22 +73,20 @@ async fn what_passes_shows_its_steps_in_a_trace_only() {
 #[tokio::test]
 async fn explain_shows_the_steps_of_a_scenario_and_needs_no_target() {
     const ID: &str = "contents.move.from-source-to-target";
-    let file = folder("transcripts-read").join("scenarios.json");
     let call = "POST /vaults/$vault1/prompts/$member2/move";
     let step = json!({ "call": call, "status": 200, "checks": ["status 200"] });
     let text = json!({ "scenarios": [{ "id": ID, "steps": [step] }] }).to_string();
-    std::fs::write(&file, text).unwrap();
-    let flags = ["--transcripts", file.to_str().unwrap(), ID];
+    let file = file("transcripts-read", "scenarios.json", &text);
+    let flags = ["--transcripts", &file, ID];
     let parts = [&format!("{ID} (VC-20)\n"), "/move → 200\n     ✓ status 200"];
     program(&[&["explain"], &flags[..]].concat(), &[]).await.ended(0, &parts);
-    let json = program(&[&["explain", "--json"], &flags[..]].concat(), &[]).await.out;
-    let json: Value = serde_json::from_str(&json).unwrap();
+    let json = program(&[&["explain", "--json"], &flags[..]].concat(), &[]).await.json();
     assert_eq!(json[0]["steps"].as_array().unwrap().last().unwrap()["status"], 200);
     let parts = ["looks at POST /vaults/{id}/prompts/{id}/move", "--transcripts"];
     program(&["explain", ID], &[]).await.ended(0, &parts);
 }
 
-fn selected(filter: &str) -> Result<Vec<&'static str>, String> {
+fn selected(filter: &str) -> std::result::Result<Vec<&'static str>, String> {
     let filters = Filters { filter: vec![filter.into()], ..Filters::default() };
     let selection = Selection::new(&Suite::builtin(), filters)?;
     Ok(selection.scenarios.iter().map(|scenario| scenario.id).collect())
@@ -104,19 +94,14 @@ fn selected(filter: &str) -> Result<Vec<&'static str>, String> {
 
 #[test]
 fn a_filter_may_be_a_rule_or_a_call() {
+    const MOVE: &str = "contents.move.from-source-to-target";
     let by_rule = selected("VC-20").unwrap();
-    assert!(
-        by_rule.contains(&"contents.move.from-source-to-target") && by_rule.len() < 40,
-        "{by_rule:?}"
-    );
+    assert!(by_rule.contains(&MOVE) && by_rule.len() < 40, "{by_rule:?}");
     let by_call = selected("POST /vaults/{vaultId}/prompts/{vaultPromptId}/move").unwrap();
-    assert!(
-        by_call.iter().filter(|id| id.starts_with("contents.move.")).count() > 2,
-        "{by_call:?}"
-    );
-    assert!(!by_call.contains(&"vaults.create.defaults"));
+    let moves = by_call.iter().filter(|id| id.starts_with("contents.move."));
+    assert!(moves.count() > 2 && !by_call.contains(&"vaults.create.defaults"), "{by_call:?}");
     // A prompt that is only a part of the set-up is not looked at.
-    assert!(!selected("POST /prompts").unwrap().contains(&"contents.move.from-source-to-target"));
+    assert!(!selected("POST /prompts").unwrap().contains(&MOVE));
     for wrong in ["VC-99", "POST /nothing"] {
         assert!(selected(wrong).is_err(), "{wrong}");
     }
@@ -137,16 +122,13 @@ async fn a_list_of_known_failures_is_written_that_the_next_run_takes() {
 
 #[tokio::test]
 async fn each_sentence_is_held_broken_or_not_tested_by_the_run_of_a_report() {
-    let file = folder("sentences").join("report.json");
     let outcome = |id: &str, outcome: &str| json!({ "id": id, "outcome": outcome });
     let records = [
         outcome("vaults.create.defaults", "failed"),
         outcome("pagination.pages.each-once", "passed"),
     ];
-    std::fs::write(&file, json!({ "records": records }).to_string()).unwrap();
-    let file = file.display().to_string();
-    let json = program(&["coverage", "--json", "--run", &file], &[]).await.out;
-    let json: Value = serde_json::from_str(&json).unwrap();
+    let file = file("sentences", "report.json", &json!({ "records": records }).to_string());
+    let json = program(&["coverage", "--json", "--run", &file], &[]).await.json();
     let sentences = json["sentences"].as_array().unwrap();
     let states = |state: &str| sentences.iter().filter(|one| one["state"] == state).count();
     assert!(states("broken") > 0 && states("held") > 0 && states("untested") > 100, "{json:#}");

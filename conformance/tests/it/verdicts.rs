@@ -1,17 +1,11 @@
 //! The same verdicts, however a run is carried out and wherever the target is.
 
 use std::collections::BTreeMap;
-use std::future::pending;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 
 use hyper::{Method, StatusCode};
-use promptarium_conformance::report::{Outcome, Report};
-use promptarium_conformance::{Run, RunOptions, Target};
 
-use crate::balancer::{Changes, Socket};
-use crate::deployed::{chosen, server, target};
-use crate::embedded::builder;
+use crate::prelude::*;
 
 fn outcomes(report: &Report) -> BTreeMap<&'static str, Outcome> {
     report.records.iter().map(|record| (record.id, record.outcome)).collect()
@@ -29,18 +23,14 @@ fn faulty(method: &Method, path: &str, status: StatusCode) -> StatusCode {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_after_the_other_or_many_at_once_a_faulty_target_gets_the_same_verdicts() {
-    let server = server().await;
-    let socket = Socket::bind().await.unwrap();
-    let base_url = format!("{}/api/v1", socket.url().unwrap());
     let changes = Changes { status: faulty, ..Changes::NONE };
-    let _front = socket.forward_to(&[server.local_addr()], changes);
+    let (server, base_url, _front) = server_behind(changes).await;
     let mut seen = Vec::new();
     for (jobs, seed) in [(1, 1), (8, 2), (64, 3)] {
-        let target = target(&base_url, RunOptions::default());
         let filters = ["vaults.", "answers.", "ids.absent.", "ids.deleted.", "existing-data."];
-        let mut run = Run::new(target, chosen(&filters));
+        let mut run = Run::new(target(&base_url, RunOptions::default()), chosen(&filters));
         (run.jobs, run.report.seed) = (NonZeroUsize::new(jobs).unwrap(), seed);
-        seen.push(outcomes(&run.run(pending(), |_, _| {}).await));
+        seen.push(outcomes(&finish(run).await));
     }
     let failed = seen[0].values().filter(|outcome| **outcome == Outcome::Failed).count();
     assert!((5..100).contains(&failed), "{failed} failed");
@@ -60,12 +50,10 @@ async fn behind_a_prefix_of_the_path_all_is_as_it_is_without() {
     let server = builder.start().await.unwrap();
     let changes = Changes { path: |path| path.strip_prefix(PREFIX), ..Changes::NONE };
     let _front = socket.forward_to(&[server.local_addr()], changes);
-    // Other tests share the processor, and speed is not what is tested.
-    let patient = RunOptions { time_scale: 5.0, ..RunOptions::default() };
-    let target = target(server.base_url(), patient);
     // Those that look at addresses, which the path is a part of.
     let filters = ["envelope.", "errors.", "generations.", "keys.", "uploads."];
-    let report = Run::new(target, chosen(&filters)).run(pending(), |_, _| {}).await;
+    let target = target(server.base_url(), patient());
+    let report = finish(Run::new(target, chosen(&filters))).await;
     let red: Vec<_> = report.records.iter().filter(|one| one.outcome != Outcome::Passed).collect();
     assert!(red.is_empty(), "{} are not green: {red:#?}", red.len());
     server.shutdown().await;
@@ -73,11 +61,10 @@ async fn behind_a_prefix_of_the_path_all_is_as_it_is_without() {
 
 #[tokio::test]
 async fn every_wait_is_scaled_by_the_time_scale() {
-    let scaled = target(
-        "http://127.0.0.1:1/api/v1",
-        RunOptions { time_scale: 2.5, ..RunOptions::default() },
-    );
-    let plain: Arc<Target> = target("http://127.0.0.1:1/api/v1", RunOptions::default());
+    let of_scale = |time_scale| {
+        target("http://127.0.0.1:1/api/v1", RunOptions { time_scale, ..RunOptions::default() })
+    };
+    let (scaled, plain) = (of_scale(2.5), of_scale(RunOptions::default().time_scale));
     assert_eq!(scaled.timeout(), plain.timeout().mul_f64(2.5));
     assert_eq!(scaled.scaled(Run::DEADLINE), Run::DEADLINE.mul_f64(2.5));
 }

@@ -30,17 +30,14 @@ use tokio::task::JoinSet;
 /// meets the closing would look like a fault of the replica.
 const IDLE: Duration = Duration::from_secs(4);
 
-/// What is changed on the way.
 #[derive(Clone, Copy)]
 pub(crate) struct Changes {
     /// Path and query as the replicas get them; without one nothing is found.
     pub(crate) path: fn(&str) -> Option<&str>,
-    /// The status of an answer.
     pub(crate) status: fn(&Method, &str, StatusCode) -> StatusCode,
 }
 
 impl Changes {
-    /// None.
     pub(crate) const NONE: Self = Self { path: |path| Some(path), status: |_, _, status| status };
 }
 
@@ -49,14 +46,11 @@ impl Changes {
 pub(crate) struct Socket(TcpListener);
 
 /// A balancer at work, until it is dropped.
-pub(crate) struct Balancer {
-    _serving: JoinSet<()>,
-}
+pub(crate) type Balancer = JoinSet<()>;
 
-#[derive(Clone)]
 struct Round {
-    replicas: Arc<[SocketAddr]>,
-    turn: Arc<AtomicUsize>,
+    replicas: Vec<SocketAddr>,
+    turn: AtomicUsize,
     client: Client<HttpConnector, Incoming>,
     changes: Changes,
 }
@@ -75,35 +69,28 @@ impl Socket {
 
     /// Forwards to the replicas at these addresses, which share the requests.
     pub(crate) fn forward_to(self, replicas: &[SocketAddr], changes: Changes) -> Balancer {
-        let client = Client::builder(TokioExecutor::new())
-            .pool_idle_timeout(IDLE)
-            .pool_timer(TokioTimer::new())
-            .build_http();
-        let round = Round { replicas: replicas.into(), turn: Arc::default(), client, changes };
+        let mut client = Client::builder(TokioExecutor::new());
+        let client = client.pool_idle_timeout(IDLE).pool_timer(TokioTimer::new()).build_http();
+        let (replicas, turn) = (replicas.to_vec(), AtomicUsize::new(0));
+        let round = Arc::new(Round { replicas, turn, client, changes });
         let mut serving = JoinSet::new();
-        serving.spawn(accept(self.0, round));
-        Balancer { _serving: serving }
+        serving.spawn(async move {
+            let mut connections = JoinSet::new();
+            while let Ok((stream, _)) = self.0.accept().await {
+                connections.spawn(serve(stream, Arc::clone(&round)));
+                while connections.try_join_next().is_some() {}
+            }
+        });
+        serving
     }
 }
 
-async fn accept(listener: TcpListener, round: Round) {
-    let mut connections = JoinSet::new();
-    while let Ok((stream, _)) = listener.accept().await {
-        connections.spawn(serve(stream, round.clone()));
-        while connections.try_join_next().is_some() {}
-    }
-}
-
-async fn serve(stream: TcpStream, round: Round) {
-    let forward = service_fn(move |request| {
-        let round = round.clone();
-        async move { Ok::<_, Infallible>(round.forward(request).await) }
-    });
+async fn serve(stream: TcpStream, round: Arc<Round>) {
+    let forward = service_fn(|request| async { Ok::<_, Infallible>(round.forward(request).await) });
     // How a connection ends is between the scenario and its replica.
-    let _ = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .serve_connection(TokioIo::new(stream), forward)
-        .await;
+    let mut connection = http1::Builder::new();
+    let _ =
+        connection.timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), forward).await;
 }
 
 impl Round {

@@ -2,6 +2,7 @@
 //! and the target that they open. Each test program takes this in by its path.
 
 use promptarium_conformance::TargetConfig;
+use promptarium_server::{EmbeddedServer, EmbeddedServerBuilder};
 
 pub(crate) const MAIN: &str = "promptarium_live_main_h7Kq2mVx9PzL4wTc";
 pub(crate) const READ_ONLY: &str = "promptarium_live_read_b3NsY8dRf6GjQ1uW";
@@ -18,10 +19,16 @@ pub(crate) fn seeds() -> [String; 4] {
     ]
 }
 
+/// An embedded server that knows them, to be set up further.
+pub(crate) fn builder() -> EmbeddedServerBuilder {
+    builder_with(seeds())
+}
+
+pub(crate) fn builder_with(seeds: impl IntoIterator<Item = String>) -> EmbeddedServerBuilder {
+    seeds.into_iter().fold(EmbeddedServer::builder(), EmbeddedServerBuilder::seed_key)
+}
+
 /// What a run is told about the server at this address.
-///
-/// # Errors
-/// If it is no address.
 pub(crate) fn target(base_url: &str) -> Result<TargetConfig, url::ParseError> {
     let mut config = TargetConfig::new(base_url.parse()?, MAIN);
     config.read_only_api_key = Some(READ_ONLY.into());

@@ -13,7 +13,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-/// Why there is no server.
 pub(crate) type NotStarted = Box<dyn std::error::Error + Send + Sync>;
 
 /// A socket that is bound and knows its certificate; nothing is passed on yet,
@@ -21,17 +20,13 @@ pub(crate) type NotStarted = Box<dyn std::error::Error + Send + Sync>;
 pub(crate) struct Socket {
     listener: TcpListener,
     acceptor: TlsAcceptor,
-    /// The authority that vouches for it, in PEM form.
     pub(crate) authority: String,
 }
 
 /// A proxy at work, until it is dropped.
-pub(crate) struct Proxy {
-    _serving: JoinSet<()>,
-}
+pub(crate) type Proxy = JoinSet<()>;
 
 impl Socket {
-    /// Offers these names of protocols in the handshake.
     pub(crate) async fn bind(offered: &[&str]) -> Result<Self, NotStarted> {
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::new([])?;
@@ -69,7 +64,7 @@ impl Socket {
                 while connections.try_join_next().is_some() {}
             }
         });
-        Proxy { _serving: serving }
+        serving
     }
 }
 

@@ -13,11 +13,9 @@ pub(crate) struct Answer {
     validator: Validator,
 }
 
-/// A document that cannot be used.
 pub(crate) type Unusable = Box<dyn std::error::Error>;
 
 impl Answer {
-    /// Reads a response object.
     pub(crate) fn of(document: &Value, response: &Value) -> Result<Self, Unusable> {
         let response = followed(document, response)?;
         let mut headers = Map::new();

@@ -72,7 +72,6 @@ impl Backends {
         self.started[backend as usize].get_or_init(start).await.as_ref().map_err(Clone::clone)
     }
 
-    /// Stops what was started.
     pub(crate) async fn stop(&self) {
         for started in &self.started {
             if let Some(Ok(deployment)) = started.get() {
@@ -82,7 +81,6 @@ impl Backends {
     }
 }
 
-/// The reason with all its causes.
 fn with_causes(backend: Backend, reason: &NotStarted) -> String {
     let mut text = format!("the backend `{}` does not start: {reason}", backend.name());
     let mut next = std::error::Error::source(&**reason);

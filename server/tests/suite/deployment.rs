@@ -14,9 +14,8 @@ use tokio_util::either::Either;
 
 use crate::backends::Backend;
 use crate::balancer::{self, Changes};
-use crate::embedded::builder;
 use crate::gateway::{Gateway, Judge};
-use crate::keys;
+use crate::keys::{self, builder};
 pub(crate) use crate::parts::NotStarted;
 use crate::parts::config;
 use crate::session::Session;
@@ -25,13 +24,11 @@ use crate::tls;
 const REPLICAS: usize = 3;
 const WORKERS: usize = 8;
 
-/// The service as scenarios meet it.
 pub(crate) struct Deployment {
     pub(crate) target: Arc<Target>,
     stop: Mutex<Stop>,
 }
 
-/// Ends all that runs.
 type Stop = BoxFuture<'static, ()>;
 
 /// What scenarios are told of a service, its sign-in link, and how it is stopped.
@@ -66,7 +63,8 @@ impl Deployment {
     }
 }
 
-/// One service, with the flag that says where its data are, whose answers are judged on their way out, behind TLS or over HTTP/2 alone.
+/// One service, with the flag that says where its data are, whose answers are judged on their way
+/// out, behind TLS or over HTTP/2 alone.
 async fn watched(
     place: Option<String>,
     socket: Option<tls::Socket>,
@@ -106,9 +104,7 @@ async fn watched(
 /// and nothing else. They start at once, on an empty database.
 async fn replicas() -> Result<Started, NotStarted> {
     let database = ScratchDatabase::create().await?;
-    let name = format!("promptarium-backends-{}-{:08x}", std::process::id(), rand::random::<u32>());
-    let files = std::env::temp_dir().join(name);
-    std::fs::create_dir(&files)?;
+    let files = tempfile::tempdir()?;
     let socket = balancer::Socket::bind().await?;
     let mut starting = Vec::new();
     for _ in 0..REPLICAS {
@@ -116,7 +112,7 @@ async fn replicas() -> Result<Started, NotStarted> {
             .database_url(database.url())
             .webhook_delays([0, 100, 100, 100].map(Duration::from_millis))
             .public_url(socket.url()?)
-            .blobs(Blobs::in_folder(&files)?);
+            .blobs(Blobs::in_folder(files.path())?);
         starting.push(builder.start());
     }
     let servers = futures::future::try_join_all(starting).await?;
@@ -129,9 +125,7 @@ async fn replicas() -> Result<Started, NotStarted> {
         for server in servers {
             server.shutdown().await;
         }
-        drop(database);
-        // A folder for temporary files is emptied sooner or later in any case.
-        let _ = std::fs::remove_dir_all(files);
+        drop((database, files));
     };
     Ok((config, link, Box::pin(stop)))
 }

@@ -16,7 +16,6 @@ pub(crate) type Status = (String, u16);
 /// What was seen, if it is described, and all that is other than described.
 pub(crate) type Judged = (Vec<Status>, Vec<String>);
 
-/// The whole service as it is described.
 pub(crate) struct Description {
     pub(crate) operations: Vec<Operation>,
     /// The answer at a path that nothing is at.
@@ -33,7 +32,6 @@ pub(crate) struct Operation {
 }
 
 impl Description {
-    /// Reads a document.
     pub(crate) fn of(document: &Value) -> Result<Self, Unusable> {
         // Shared answers are compiled once.
         let mut shared = BTreeMap::new();
@@ -52,7 +50,6 @@ impl Description {
         Ok(Self { operations, nothing })
     }
 
-    /// Every answer that is promised.
     pub(crate) fn promised(&self) -> BTreeSet<Status> {
         let statuses = |operation: &Operation| -> Vec<Status> {
             operation.answers.keys().map(|status| (operation.id.clone(), *status)).collect()

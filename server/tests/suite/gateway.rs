@@ -24,7 +24,6 @@ pub(crate) struct Judge {
     log: Arc<Mutex<(BTreeSet<Status>, BTreeSet<String>)>>,
 }
 
-/// The service, watched.
 #[derive(Clone)]
 pub(crate) struct Gateway {
     pub(crate) app: Arc<ApiService>,

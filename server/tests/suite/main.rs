@@ -15,8 +15,6 @@ mod backends;
 mod balancer;
 mod deployment;
 mod description;
-#[path = "../../../conformance/tests/shared/embedded.rs"]
-mod embedded;
 mod gateway;
 mod http;
 #[path = "../../../conformance/tests/shared/keys.rs"]

@@ -48,7 +48,6 @@ const WRITTEN: &[&[Scenario]] = &[
     races::ALL,
 ];
 
-/// Every one of them.
 pub(crate) static ALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let made = access::chosen_scope().chain(fields::all()).chain(ids::all());
     WRITTEN.iter().copied().flatten().copied().chain(made).collect()

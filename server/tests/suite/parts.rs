@@ -7,7 +7,6 @@ use promptarium_server::test_support::Config;
 
 use crate::keys::seeds;
 
-/// Why there is no service.
 pub(crate) type NotStarted = Box<dyn Error + Send + Sync>;
 
 /// Files in memory, everything else where this flag says or in memory too, and pictures of the built-in

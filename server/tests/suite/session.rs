@@ -10,7 +10,6 @@ use crate::prelude::*;
 
 static SESSIONS: Mutex<Vec<(String, Arc<Session>)>> = Mutex::new(Vec::new());
 
-/// A session, and how it began.
 pub(crate) struct Session {
     code: String,
     /// Name and value, as the header `Cookie` has them.
@@ -48,7 +47,6 @@ impl Session {
         Ok(own_page(case)?.with_header(COOKIE, cookie))
     }
 
-    /// Sends the code again, which works once.
     pub(crate) async fn send_code_again(&self, case: &Case) -> Result<ApiResponse> {
         send_code(case, &self.code).await
     }

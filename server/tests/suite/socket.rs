@@ -32,17 +32,14 @@ pub(crate) struct Socket {
     bodiless: bool,
 }
 
-/// What became of a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Received {
-    /// A whole answer.
     Response(ApiResponse),
     /// The target closed the connection without a further word.
     Closed,
 }
 
 impl Socket {
-    /// Fails if there is no connection.
     pub(crate) async fn open(case: &Case) -> Result<Self> {
         let target = case.target();
         let stream = timeout(target.timeout(), connect(target)).await;
@@ -96,7 +93,6 @@ impl Socket {
         }
     }
 
-    /// The next answer, which must come.
     pub(crate) async fn response(&mut self) -> Result<ApiResponse> {
         match self.next().await? {
             Received::Response(reply) => Ok(reply),
@@ -182,7 +178,6 @@ impl RawRequest {
         Self { first: first.into_bytes(), lines: lines.map(String::into_bytes).into() }
     }
 
-    /// Another first line.
     pub(crate) fn first(self, line: impl Into<Vec<u8>>) -> Self {
         Self { first: line.into(), ..self }
     }
@@ -193,13 +188,11 @@ impl RawRequest {
         self
     }
 
-    /// Without the lines that begin so.
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.lines.retain(|line| !line.starts_with(name.as_bytes()));
         self
     }
 
-    /// The head with its empty line.
     pub(crate) fn head(&self) -> Vec<u8> {
         let mut head = self.first.clone();
         for line in &self.lines {

@@ -3,24 +3,20 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde_json::{Value, json};
-
-use super::choices::Choices;
+use super::prelude::*;
 
 static REFUSALS: AtomicU64 = AtomicU64::new(0);
 
-/// What every handler returns.
 pub(super) type Outcome = Result<Answer, Refusal>;
 
-/// A success.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) data: Value,
-    page: Option<Option<String>>,
+    /// The next cursor, of a page.
+    pub(super) page: Option<Option<String>>,
 }
 
-/// An error response.
 #[derive(Clone, Debug)]
 pub(super) struct Refusal {
     pub(super) status: u16,
@@ -29,22 +25,18 @@ pub(super) struct Refusal {
 }
 
 impl Answer {
-    /// 200.
     pub(super) fn ok(data: Value) -> Self {
         Self { status: 200, data, page: None }
     }
 
-    /// 201.
     pub(super) fn created(data: Value) -> Self {
         Self { status: 201, ..Self::ok(data) }
     }
 
-    /// 202.
     pub(super) fn queued(data: Value) -> Self {
         Self { status: 202, ..Self::ok(data) }
     }
 
-    /// 200 with one page of a list.
     pub(super) fn page(entries: Vec<Value>, next_cursor: Option<String>) -> Self {
         Self { page: Some(next_cursor), ..Self::ok(Value::Array(entries)) }
     }
@@ -58,12 +50,6 @@ impl Answer {
         Self::ok(data)
     }
 
-    /// Without `pagination`.
-    pub(super) fn unpaged(&mut self) {
-        self.page = None;
-    }
-
-    /// The body.
     pub(super) fn envelope(self, choices: &Choices) -> Value {
         let mut body = json!({ "data": self.data, "error": null });
         if let Some(next) = &self.page {
@@ -86,11 +72,6 @@ impl Answer {
 }
 
 impl Refusal {
-    fn new(status: u16, text: &'static str) -> Self {
-        Self { status, text, details: json!({}) }
-    }
-
-    /// The body.
     pub(super) fn envelope(mut self, choices: &Choices) -> (u16, Value) {
         let text = choices.wire.words.unwrap_or(self.text);
         let mut body = json!({ "data": null, "error": text, "details": {} });
@@ -112,30 +93,34 @@ impl Refusal {
 /// 400: a field of the body or a parameter of the query is at fault.
 pub(super) fn bad(field: &str, issue: &str) -> Refusal {
     let details = json!({ field: [{ "issue": issue, "path": [field] }], "issues": [[field]] });
-    Refusal { details, ..Refusal::new(400, "Bad value") }
+    Refusal { details, ..refused(400, "Bad value") }
 }
 
 /// 400: the body as a whole is at fault.
 pub(super) fn unreadable() -> Refusal {
-    Refusal::new(400, "Unreadable")
+    refused(400, "Unreadable")
 }
 
 /// 401, and what would mend it.
 pub(super) fn no_entry(text: &'static str) -> Refusal {
-    Refusal { details: json!({ "needed": [["Bearer"], []] }), ..Refusal::new(401, text) }
+    Refusal { details: json!({ "needed": [["Bearer"], []] }), ..refused(401, text) }
 }
 
-/// 404 for what the path names and is not there.
 pub(super) fn not_found() -> Refusal {
-    Refusal::new(404, "Nothing here")
+    refused(404, "Nothing here")
 }
 
 /// 404 for what the path names and belongs to another account.
 pub(super) fn not_yours() -> Refusal {
-    Refusal::new(404, "Not yours")
+    refused(404, "Not yours")
 }
 
 /// Another refusal, with a status of the server's choice.
 pub(super) fn refused(status: u16, text: &'static str) -> Refusal {
-    Refusal::new(status, text)
+    Refusal { status, text, details: json!({}) }
+}
+
+/// [`refused`], as the end of a handler.
+pub(super) fn refuse<T>(status: u16, text: &'static str) -> Result<T, Refusal> {
+    Err(refused(status, text))
 }

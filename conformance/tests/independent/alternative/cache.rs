@@ -4,10 +4,7 @@ use std::collections::HashMap;
 
 use hyper::Method;
 
-use super::answer::Outcome;
-use super::call::Call;
-use super::jobs::State;
-use super::store::{Account, Store};
+use super::prelude::*;
 
 #[derive(Default)]
 pub(super) struct Cache {
@@ -16,11 +13,10 @@ pub(super) struct Cache {
     ended_jobs: usize,
 }
 
-/// The handlers behind the cache.
 pub(super) fn answered(store: &mut Store, call: &Call) -> Outcome {
     let ended = store.jobs.iter().filter(|job| job.state != State::Underway).count();
     if std::mem::replace(&mut store.memory.cache.ended_jobs, ended) != ended
-        && !call.choices.bug("cache.contents-job")
+        && !call.bug("cache.contents-job")
     {
         store.memory.cache.responses.clear();
     }
@@ -30,7 +26,7 @@ pub(super) fn answered(store: &mut Store, call: &Call) -> Outcome {
         true => format!("{path}?{}", call.request.query),
         false => format!("{path}?{}#{account}", call.request.query),
     };
-    let slot = call.choices.bug("cache.slot-by-body") && path == "/uploads/images";
+    let slot = call.bug("cache.slot-by-body") && path == "/uploads/images";
     let key = if slot { format!("{:?}", call.request.body) } else { key(path, call.account) };
     if call.request.method == Method::GET || slot {
         if let Some(cached) = store.memory.cache.responses.get(&key) {
@@ -39,7 +35,7 @@ pub(super) fn answered(store: &mut Store, call: &Call) -> Outcome {
         let outcome = call.answer(store);
         let is_cached = match &outcome {
             Ok(_) => slot || caches(call.choices.bug, path),
-            Err(refusal) => refusal.status == 404 && call.choices.bug("cache.absent-by-url"),
+            Err(refusal) => refusal.status == 404 && call.bug("cache.absent-by-url"),
         };
         if is_cached {
             store.memory.cache.responses.insert(key, outcome.clone());

@@ -3,47 +3,45 @@
 use std::time::Instant;
 
 use hyper::Method;
-use serde_json::json;
 
-use super::answer::{Answer, Outcome, Refusal, bad, no_entry, not_found, refused, unreadable};
-use super::choices::Choices;
-use super::fields::Fields;
-use super::store::{Account, Store};
+use super::answer::{no_entry, unreadable};
+use super::prelude::*;
 use super::wire::ApiRequest;
-use super::{Secrets, contents, fork, jobs, prompts, query, uploads, vaults};
+use super::{Shared, contents, fork, jobs, prompts};
+
+pub(super) const ACCOUNTS: usize = 2;
+
+type Allowed = Result<(), Refusal>;
 
 /// A request whose key is known.
 pub(super) struct Call {
     pub(super) request: ApiRequest,
     pub(super) account: Account,
     pub(super) choices: &'static Choices,
+    pub(super) bug: &'static str,
+    /// The body, if it is JSON.
+    pub(super) body: Value,
     /// When it came, before it waited for its turn.
     pub(super) arrived: Instant,
     has_scope: bool,
 }
 
-/// Whether there is anything below a path.
 fn is_known(choices: &Choices, path: &str) -> bool {
-    let below = path.strip_prefix(choices.root).and_then(|path| path.split('/').nth(1));
+    let below = path.strip_prefix(choices.records.root).and_then(|path| path.split('/').nth(1));
     matches!(below, Some("prompts" | "vaults" | "generations" | "uploads" | "api-keys"))
 }
-
-/// How many accounts the keys open.
-pub(super) const ACCOUNTS: usize = 2;
 
 impl Call {
     /// Lets the caller in, if the key is right, and perhaps only if there is
     /// anything to be let into (S-54).
-    pub(super) fn new(
-        keys: &Secrets,
-        choices: &'static Choices,
-        request: ApiRequest,
-    ) -> Result<Self, Refusal> {
+    pub(super) fn new(shared: &Shared, request: ApiRequest) -> Result<Self, Refusal> {
+        let (keys, choices, bug) = (&shared.keys, shared.choices, shared.choices.bug);
         if !choices.keys.lenient_methods && !is_known(choices, &request.path) {
             return Err(not_found());
         }
+        let (main, is_read) = (&*keys.main, request.method == Method::GET);
         let sent = request.authorization.as_deref();
-        let value = sent.and_then(|value| match choices.bug {
+        let value = sent.and_then(|value| match bug {
             "auth.any-case" if value.to_lowercase().starts_with("bearer ") => Some(&value[7..]),
             "auth.no-space" => value.strip_prefix("Bearer").map(str::trim_start),
             "auth.no-scheme" => Some(value.strip_prefix("Bearer ").unwrap_or(value)),
@@ -52,24 +50,21 @@ impl Call {
             "auth.quotes" => value.trim_matches('"').strip_prefix("Bearer "),
             _ => value.strip_prefix("Bearer "),
         });
-        let in_query = request.query.split('&').find_map(|pair| pair.strip_prefix("api_key="));
-        let value = value.or_else(|| in_query.filter(|_| choices.bug("auth.in-query")));
-        let reads = choices.bug("auth.open-reads") && request.method == Method::GET;
-        let value = value.or_else(|| reads.then_some(&*keys.main));
-        let open = choices.bug("auth.open-uploads") && request.path.contains("/uploads");
-        let value = value.or_else(|| open.then_some(&*keys.main));
-        let key = value.ok_or_else(|| no_entry("No key"))?;
+        let open = match bug {
+            "auth.in-query" => request.query.split('&').find_map(|it| it.strip_prefix("api_key=")),
+            "auth.open-reads" if is_read => Some(main),
+            "auth.open-uploads" if request.path.contains("/uploads") => Some(main),
+            _ => None,
+        };
+        let key = value.or(open).ok_or_else(|| no_entry("No key"))?;
         let key = if choices.keys.trimmed { key.trim_matches(' ') } else { key };
-        let main = &*keys.main;
-        let is_read = request.method == Method::GET;
-        let taken = match choices.bug {
+        let without_end = |key: &str| key.rsplit_once('_').map(|parts| parts.0.to_owned());
+        let taken = match bug {
             "auth.key-beginning" => key.len() > 8 && main.starts_with(key),
             "auth.last-character" => key.len() + 1 == main.len() && main.starts_with(key),
             "auth.key-and-more" => key.starts_with(main),
             "auth.key-any-case" => key.eq_ignore_ascii_case(main),
-            "auth.public-id" => {
-                key.rsplit_once('_').map(|one| one.0) == main.rsplit_once('_').map(|one| one.0)
-            }
+            "auth.public-id" => without_end(key) == without_end(main),
             "auth.secret-alone" => key.rsplit('_').next() == main.rsplit('_').next(),
             "auth.prefix-not-asked" => main.split_once("_live_").is_some_and(|it| it.1 == key),
             "auth.form-only" => key.contains("_live_"),
@@ -80,30 +75,43 @@ impl Call {
         };
         let (account, has_scope) = match key {
             _ if taken => (0, true),
-            _ if key.is_empty() => return Err(no_entry("Empty key")),
+            "" => return Err(no_entry("Empty key")),
             _ if key == keys.revoked => return Err(no_entry("Revoked key")),
             _ if key == keys.main => (0, true),
             _ if key == keys.read_only => (0, false),
             _ if key == keys.other => (1, true),
             _ => return Err(no_entry("Unknown key")),
         };
-        Ok(Self { request, account, choices, arrived: Instant::now(), has_scope })
+        let body = serde_json::from_slice(&request.body).unwrap_or_default();
+        let arrived = Instant::now();
+        Ok(Self { request, account, choices, bug, body, arrived, has_scope })
     }
 
-    /// The path below the root.
+    pub(super) fn bug(&self, name: &str) -> bool {
+        self.bug == name
+    }
+
+    /// The segments of the path, and the ids of the thing and of the membership in it.
+    pub(super) fn parts(&self) -> (Vec<&str>, i64, i64) {
+        let parts: Vec<_> = self.path().split('/').skip(1).collect();
+        let id = |at: usize| parts.get(at).and_then(|id| id.parse().ok()).unwrap_or_default();
+        let (id, member) = (id(1), id(3));
+        (parts, id, member)
+    }
+
     pub(super) fn path(&self) -> &str {
-        self.request.path.strip_prefix(self.choices.root).unwrap_or_default()
+        self.request.path.strip_prefix(self.choices.records.root).unwrap_or_default()
     }
 
     /// Reading needs some scope, whatever it is, or none.
-    pub(super) fn may_read(&self) -> Result<(), Refusal> {
+    pub(super) fn may_read(&self) -> Allowed {
         if self.choices.keys.reads_need_scope { self.may_write() } else { Ok(()) }
     }
 
     /// Creating, updating and deleting prompts and vaults, generations, uploads.
-    pub(super) fn may_write(&self) -> Result<(), Refusal> {
+    pub(super) fn may_write(&self) -> Allowed {
         let path = self.path();
-        let ignored = match self.choices.bug {
+        let ignored = match self.bug {
             "scope.prompts-ignored" => path.starts_with("/prompts"),
             "scope.deletes-ignored" => self.request.method == Method::DELETE,
             "scope.updates-ignored" => self.request.method == Method::PATCH,
@@ -116,41 +124,32 @@ impl Call {
         if self.has_scope || ignored {
             return Ok(());
         }
-        let status = if self.choices.bug("scope.403") { 403 } else { 401 };
-        if status == 403 { Err(refused(403, "No scope")) } else { Err(no_entry("No scope")) }
+        if self.bug("scope.403") { refuse(403, "No scope") } else { Err(no_entry("No scope")) }
     }
 
     /// Save, and what changes the contents of a vault.
-    pub(super) fn may_arrange(&self) -> Result<(), Refusal> {
+    pub(super) fn may_arrange(&self) -> Allowed {
         if self.choices.keys.contents_need_scope { self.may_write() } else { Ok(()) }
     }
 
     /// The fields of a body that only some callers may send. Where the body comes
     /// first, [`Call::after_all`] asks whether they may.
-    pub(super) fn fields(
-        &self,
-        known: &str,
-        may: impl Fn(&Self) -> Result<(), Refusal>,
-    ) -> Result<Fields, Refusal> {
-        let read = || Fields::read(self.choices, &self.request, known);
+    pub(super) fn fields(&self, known: &str, may: fn(&Self) -> Allowed) -> Result<Fields, Refusal> {
         if !self.choices.keys.body_first {
             may(self)?;
         }
-        read()
+        Fields::read(self, known)
     }
 
     /// Whether the caller may, on a server that looks at the body first.
-    pub(super) fn after_all(
-        &self,
-        may: impl Fn(&Self) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
+    pub(super) fn after_all(&self, may: fn(&Self) -> Allowed) -> Allowed {
         if self.choices.keys.body_first { may(self) } else { Ok(()) }
     }
 
-    /// Finds the handler and runs it.
     pub(super) fn answer(&self, store: &mut Store) -> Outcome {
         let lenient = self.choices.keys.lenient_methods;
-        let path = self.request.path.strip_prefix(self.choices.root).ok_or_else(not_found)?;
+        let path =
+            self.request.path.strip_prefix(self.choices.records.root).ok_or_else(not_found)?;
         let path = if lenient { path.strip_suffix('/').unwrap_or(path) } else { path };
         let segments: Vec<_> = path.split('/').skip(1).collect();
         let method = match self.request.method {
@@ -160,33 +159,64 @@ impl Call {
             _ => self.request.method.as_str(),
         };
         self.nothing_beside(method, &segments)?;
+        let (mut thing, mut member) = (0, 0);
+        if let ["prompts", id, ..] = segments[..] {
+            thing = self.id("promptId", id)?;
+        }
+        if let ["vaults", id, ..] = segments[..] {
+            thing = self.id("vaultId", id)?;
+        }
+        if let ["vaults", _, "prompts", id, ..] = segments[..] {
+            member = self.id("vaultPromptId", id)?;
+        }
         match (method, segments.as_slice()) {
             ("GET", ["prompts"]) => prompts::list(store, self),
             ("POST", ["prompts"]) => prompts::create(store, self),
+            ("GET", ["prompts", _]) => prompts::read(store, self, thing),
+            ("PATCH", ["prompts", _]) => prompts::update(store, self, thing),
+            ("DELETE", ["prompts", _]) => prompts::delete(store, self, thing),
+            ("POST", ["prompts", _, "save"]) => prompts::save(store, self, thing),
             ("GET", ["vaults"]) => vaults::list(store, self),
             ("POST", ["vaults"]) => vaults::create(store, self),
+            ("GET", ["vaults", _]) => vaults::read(store, self, thing),
+            ("PATCH", ["vaults", _]) => vaults::update(store, self, thing),
+            ("DELETE", ["vaults", _]) => vaults::delete(store, self, thing),
+            ("POST", ["vaults", _, "fork"]) => fork::fork(store, self, thing),
+            ("GET", ["vaults", _, "prompts"]) => contents::list(store, self, thing),
+            ("POST", ["vaults", _, "prompts"]) => contents::add(store, self, thing),
+            ("DELETE", ["vaults", _, "prompts", _]) => contents::remove(store, self, thing, member),
+            ("POST", ["vaults", _, "prompts", _, "move"]) => {
+                contents::relocate(store, self, thing, member)
+            }
+            ("POST" | "DELETE", ["vaults", _, "prompts", _, "pin"]) => {
+                contents::pin(store, self, thing, member, method == "POST")
+            }
             ("POST", ["generations"]) => jobs::create(store, self),
             ("GET", ["generations", id, "status"]) => jobs::status(store, self, id),
             ("POST", ["uploads", "images"]) => uploads::create(store, self),
-            ("POST", ["api-keys"]) if self.choices.bug("keys.made-with-a-key") => {
+            ("POST", ["api-keys"]) if self.bug("keys.made-with-a-key") => {
                 Ok(Answer::created(json!({ "id": 1, "key": "studio_live_9_0123456789abcdef" })))
             }
-            ("POST", ["api-keys"]) => Err(refused(self.choices.statuses.keys, "Not with a key")),
-            (_, ["prompts", prompt, rest @ ..]) => {
-                self.prompt(store, method, self.id("promptId", prompt)?, rest)
-            }
-            (_, ["vaults", vault, rest @ ..]) => {
-                self.vault(store, method, self.id("vaultId", vault)?, rest)
-            }
-            (_, ["prompts" | "vaults" | "generations" | "api-keys"]) => Err(self.no_method()),
+            ("POST", ["api-keys"]) => refuse(self.choices.statuses.keys, "Not with a key"),
+            (
+                _,
+                ["prompts" | "vaults" | "generations" | "api-keys"]
+                | ["prompts" | "vaults", _]
+                | ["prompts", _, "save"]
+                | ["vaults", _, "fork" | "prompts"]
+                | ["vaults", _, "prompts", _]
+                | ["vaults", _, "prompts", _, "move" | "pin"],
+            ) => refuse(self.choices.statuses.no_method, "Not in this way"),
             _ => Err(not_found()),
         }
     }
 
     /// Neither a query nor a body where none belongs, on a server that minds.
-    fn nothing_beside(&self, method: &str, segments: &[&str]) -> Result<(), Refusal> {
-        if self.choices.lists.strict_queries && (method, segments) != ("GET", &["prompts"]) {
-            query::none(&self.request.query)?;
+    fn nothing_beside(&self, method: &str, segments: &[&str]) -> Allowed {
+        let is_list = (method, segments) == ("GET", &["prompts"]);
+        let pair = query::pairs(&self.request.query).next();
+        if let Some((name, _)) = pair.filter(|_| self.choices.lists.strict_queries && !is_list) {
+            return Err(bad(&name, "not taken"));
         }
         let takes_no_body = matches!(method, "GET" | "DELETE")
             || matches!(segments.last(), Some(&("fork" | "pin")));
@@ -197,82 +227,26 @@ impl Call {
         Ok(())
     }
 
-    fn no_method(&self) -> Refusal {
-        refused(self.choices.statuses.no_method, "Not in this way")
-    }
-
-    fn prompt(&self, store: &mut Store, method: &str, prompt: i64, rest: &[&str]) -> Outcome {
-        match (method, rest) {
-            ("GET", []) => prompts::read(store, self, prompt),
-            ("PATCH", []) => prompts::update(store, self, prompt),
-            ("DELETE", []) => prompts::delete(store, self, prompt),
-            ("POST", ["save"]) => prompts::save(store, self, prompt),
-            (_, [] | ["save"]) => Err(self.no_method()),
-            _ => Err(not_found()),
-        }
-    }
-
-    fn vault(&self, store: &mut Store, method: &str, vault: i64, rest: &[&str]) -> Outcome {
-        match (method, rest) {
-            ("GET", []) => vaults::read(store, self, vault),
-            ("PATCH", []) => vaults::update(store, self, vault),
-            ("DELETE", []) => vaults::delete(store, self, vault),
-            ("POST", ["fork"]) => fork::fork(store, self, vault),
-            ("GET", ["prompts"]) => contents::list(store, self, vault),
-            ("POST", ["prompts"]) => contents::add(store, self, vault),
-            (_, ["prompts", member, rest @ ..]) => {
-                let member = self.id("vaultPromptId", member)?;
-                match (method, rest) {
-                    ("DELETE", []) => contents::remove(store, self, vault, member),
-                    ("POST", ["move"]) => contents::relocate(store, self, vault, member),
-                    ("POST", ["pin"]) => contents::pin(store, self, vault, member, true),
-                    ("DELETE", ["pin"]) => contents::pin(store, self, vault, member, false),
-                    (_, [] | ["move" | "pin"]) => Err(self.no_method()),
-                    _ => Err(not_found()),
-                }
-            }
-            (_, [] | ["fork" | "prompts"]) => Err(self.no_method()),
-            _ => Err(not_found()),
-        }
-    }
-
     fn id(&self, field: &str, segment: &str) -> Result<i64, Refusal> {
-        let status = self.choices.statuses.no_id;
-        let refusal = || match status {
-            400 => bad(field, "no integer"),
-            _ => refused(status, "No integer"),
-        };
-        let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
-        let read = match self.choices.bug {
-            "id.beginning" => digits(segment).parse(),
+        let hexadecimal = segment.strip_prefix("0x").map(|digits| i64::from_str_radix(digits, 16));
+        let float = segment.parse::<f64>().map(|float| float as i64);
+        let read = match self.bug {
+            "id.beginning" => query::digits(segment).parse(),
             "id.underscores" => segment.replace('_', "").parse(),
-            "id.hexadecimal" => match segment.strip_prefix("0x") {
-                Some(digits) => i64::from_str_radix(digits, 16),
-                None => segment.parse(),
-            },
+            "id.hexadecimal" => hexadecimal.unwrap_or_else(|| segment.parse()),
             "id.exponent" => segment.trim_end_matches("e0").parse(),
-            "id.float" => {
-                segment.parse::<f64>().map_or_else(|_| segment.parse(), |float| Ok(float as i64))
-            }
+            "id.float" => float.or_else(|_| segment.parse()),
             _ => segment.parse(),
         };
-        match read {
-            Err(_) if self.choices.bug("id.word-500") => {
-                Err(refused(500, "invalid input syntax for type bigint"))
-            }
-            Err(_)
-                if self.choices.bug("id.large-500")
-                    && segment.bytes().all(|b| b.is_ascii_digit()) =>
-            {
-                Err(refused(500, "value is out of range"))
-            }
-            Ok(id) if self.choices.bug("id.53-bits-500") && id > 1 << 53 => {
-                Err(refused(500, "unsafe integer"))
-            }
-            Ok(id) if self.choices.bug("id.31-bits-500") && id > 1 << 53 => {
-                Err(refused(500, "integer out of range"))
-            }
-            read => read.map_err(|_| refusal()),
+        let are_digits = segment.bytes().all(|byte| byte.is_ascii_digit());
+        match (self.bug, read) {
+            ("id.word-500", Err(_)) => refuse(500, "invalid input syntax for type bigint"),
+            ("id.large-500", Err(_)) if are_digits => refuse(500, "value is out of range"),
+            ("id.53-bits-500", Ok(id)) if id > 1 << 53 => refuse(500, "unsafe integer"),
+            ("id.31-bits-500", Ok(id)) if id > 1 << 53 => refuse(500, "integer out of range"),
+            (_, Ok(id)) => Ok(id),
+            _ if self.choices.statuses.no_id == 400 => Err(bad(field, "no integer")),
+            _ => refuse(self.choices.statuses.no_id, "No integer"),
         }
     }
 }

@@ -6,10 +6,8 @@
 use jiff::Timestamp;
 use jiff::tz::Offset;
 
-/// Milliseconds since 1970.
 pub(super) type Millis = i64;
 
-/// Now.
 pub(super) fn now() -> Millis {
     Timestamp::now().as_millisecond()
 }

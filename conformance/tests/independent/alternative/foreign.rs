@@ -1,8 +1,7 @@
 //! What other programs have put into an account before the suite comes: prompts
 //! of all types, vaults of all visibilities, pins, and jobs that have ended.
 
-use super::jobs::{Job, State};
-use super::store::{Account, Membership, Store};
+use super::prelude::*;
 
 const KINDS: [&str; 3] = ["image", "text", "video"];
 const VISIBILITIES: [&str; 3] = ["public", "unlisted", "private"];
@@ -30,17 +29,8 @@ pub(super) fn add(store: &mut Store, owner: Account, number: usize) {
         let pinned = (number.is_multiple_of(3)).then_some(added);
         store.memberships.push(Membership { id, vault, prompt: prompt_id, added, pinned });
     }
-    store.jobs.push(Job {
-        id: format!("nightly {number}/ü"),
-        owner,
-        vault: None,
-        kind: "image",
-        model: "retired/model".to_owned(),
-        ratio: "1:1".to_owned(),
-        text: String::new(),
-        outputs: 1,
-        request: format!("{number}"),
-        begun: 0,
-        state: if number.is_multiple_of(2) { State::Completed } else { State::Failed },
-    });
+    let request = format!("{number}");
+    let state = if number.is_multiple_of(2) { State::Completed } else { State::Failed };
+    let job = Job::new(&format!("nightly {number}/ü"), owner, "retired/model");
+    store.jobs.push(Job { request, begun: 0, state, ..job });
 }

@@ -1,60 +1,50 @@
 //! `POST /vaults/{vaultId}/fork`.
 
-use super::answer::{Answer, Outcome, not_found, not_yours, refused};
-use super::call::Call;
-use super::store::{Account, Membership, Store};
-use super::vaults;
+use super::answer::not_yours;
+use super::prelude::*;
 
-/// The longest name a vault may have, in bytes.
 const NAME_BYTES_MAX: usize = 50;
 
-/// `POST /vaults/{vaultId}/fork`.
 pub(super) fn fork(store: &mut Store, call: &Call, id: i64) -> Outcome {
     call.may_write()?;
     let source = store.vaults.iter().find(|vault| vault.id == id).ok_or_else(not_found)?;
     let is_own = source.owner == call.account;
     let is_private = source.visibility == "private";
     if is_own && (is_private || call.choices.records.forks_differ) {
-        return Err(refused(call.choices.statuses.own_fork, "Yours already"));
+        return refuse(call.choices.statuses.own_fork, "Yours already");
     }
-    match call.choices.bug {
+    match call.bug {
         "fork.private-too" => {}
         "fork.unlisted-not" if source.visibility == "unlisted" => return Err(not_yours()),
         _ if is_private => return Err(not_yours()),
         _ => {}
     }
-    let (visibility, is_system) =
-        (source.visibility, source.is_system || call.choices.bug("fork.system"));
-    let (mut name, description) = (source.name.clone(), source.description.clone());
-    if call.choices.records.forks_differ {
-        name = free_name(store, call.account, &name);
-    }
-    let mut vault = store.new_vault(call.account, &name);
-    vault.description = description;
-    if call.choices.bug("fork.visibility-too") {
-        vault.visibility = visibility;
-    }
-    vault.is_system = is_system && call.choices.bug("fork.system");
-    let fork = vault.id;
-    store.vaults.push(vault);
-    match call.choices.bug {
-        "fork.description-lost" => store.vault(call.account, fork)?.description = None,
-        "fork.name-long" => {
-            store.vault(call.account, fork)?.name = format!("Copy of a shared vault: {name}");
-        }
+    let visibility = source.visibility;
+    let (mut name, mut description) = (source.name.clone(), source.description.clone());
+    match call.bug {
+        "fork.description-lost" => description = None,
+        "fork.name-long" => name = format!("Copy of a shared vault: {name}"),
+        _ if call.choices.records.forks_differ => name = free_name(store, call.account, &name),
         _ => {}
     }
+    let vault = store.new_vault(call.account, &name);
+    let mut vault = Vault { description, is_system: call.bug("fork.system"), ..vault };
+    if call.bug("fork.visibility-too") {
+        vault.visibility = visibility;
+    }
+    let fork = vault.id;
+    store.vaults.push(vault);
     let root = store.memory.copies.iter().find(|copy| copy.1 == id).map(|copy| copy.0);
-    let root = root.filter(|_| call.choices.bug("fork.resolves-root"));
+    let root = root.filter(|_| call.bug("fork.resolves-root"));
     copy_prompts(store, call.account, root.unwrap_or(id), fork);
-    match call.choices.bug {
+    match call.bug {
         "late.fork-publishes" => {
             let source = store.vaults.iter_mut().filter(|vault| vault.id == id);
             source.for_each(|vault| vault.visibility = "public");
         }
         "late.fork-unpins-source" => store.unpin(|held| held.vault == id),
         "late.fork-of-empty-400" if store.held_by(id).is_empty() => {
-            return Err(refused(400, "Nothing to copy"));
+            return refuse(400, "Nothing to copy");
         }
         "fork.empties-source" => store.leave(|held| held.vault == id),
         _ => {}
@@ -85,12 +75,12 @@ fn copy_prompts(store: &mut Store, owner: Account, source: i64, fork: i64) {
         held.reverse();
     }
     for (_, original, pinned) in held {
-        let mut all = store.prompts.iter().chain(store.memory.soft());
+        let mut all = store.prompts.iter().chain(&store.memory.prompts);
         let Some(found) = all.find(|prompt| prompt.id == original) else {
             continue;
         };
         let (mut copy, from) = (found.clone(), found.owner);
-        if store.choices.bug("fork.same-prompts") && from == owner {
+        if store.bug("fork.same-prompts") && from == owner {
             store.enter(fork, original);
             continue;
         }
@@ -101,10 +91,10 @@ fn copy_prompts(store: &mut Store, owner: Account, source: i64, fork: i64) {
             one.vault == fork
                 && store.prompts.iter().any(|it| it.id == one.prompt && it.title == copy.title)
         };
-        if store.choices.bug("fork.same-titles-once") && store.memberships.iter().any(same) {
+        if store.bug("fork.same-titles-once") && store.memberships.iter().any(same) {
             continue;
         }
-        if store.choices.bug("fork.in-source-too") {
+        if store.bug("fork.in-source-too") {
             store.enter(source, copy.id);
         }
         match store.choices.bug {

@@ -1,92 +1,79 @@
-//! The endpoints below `/prompts`.
+//! The endpoints below `/prompts`. Which handler is of which is in `call`.
 
-use super::answer::{Answer, Outcome, Refusal, bad, refused};
-use super::call::Call;
-use super::fields::Fields;
+use super::prelude::*;
 use super::query::{self, ListQuery};
-use super::show;
-use super::store::{Prompt, Store};
 
 pub(super) const KINDS: &[&str] = &["image", "text", "video"];
 const FIELDS: &str = "title prompt promptType platform modelId aspectRatio vaultId imageUrl \
     referenceMediaUrls";
 
-/// `GET /prompts`.
 pub(super) fn list(store: &Store, call: &Call) -> Outcome {
     call.may_read()?;
     let mut query = ListQuery::read(call)?;
     if let Some(vault) = query.vault {
         query::filter(store, call, vault)?;
     }
-    let mut found: Vec<_> =
-        store.prompts.iter().filter(|each| each.owner == query.owner()).collect();
-    let bug = |name| call.choices.bug(name);
-    if bug("list.other-accounts") || bug("page.account-after") {
-        found = store.prompts.iter().collect();
+    let owner = query.owner(call);
+    let mut found: Vec<_> = store.prompts.iter().filter(|each| each.owner == owner).collect();
+    let (vault, is_typed) = (query.vault, query.kind.is_some());
+    let is_in = |vault: Option<i64>, each: &Prompt| {
+        vault.is_none_or(|vault| store.held(vault, each.id).is_some())
+    };
+    let in_vault =
+        || store.memberships.iter().filter(|held| vault.is_none_or(|it| it == held.vault));
+    let mut after_limit = None;
+    match call.bug {
+        "list.other-accounts" | "page.account-after" => found = store.prompts.iter().collect(),
+        "list.only-in-vaults" => found.retain(|each| !store.holders(each.id).is_empty()),
+        "list.row-per-vault" => {
+            let of = |id| found.iter().find(|each| each.id == id).copied();
+            found = in_vault().filter_map(|held| of(held.prompt)).collect();
+        }
+        "list.vault-ignored" => query.vault = None,
+        "list.vault-ignored-with-type" if is_typed => query.vault = None,
+        "list.type-ignored" => query.kind = None,
+        "list.type-ignored-with-vault" if vault.is_some() => query.kind = None,
+        "list.vault-or-type" if vault.is_some() && is_typed => {
+            let kind = query.kind.take();
+            found.retain(|each| is_in(vault, each) || kind.as_deref() == Some(each.kind));
+            query.vault = None;
+        }
+        "list.vault-of-first" if query.vault.take().is_some() => {
+            found.retain(|each| store.holders(each.id).first() == vault.as_ref())
+        }
+        "list.pinned-only" if vault.is_some() => {
+            let is_pinned = |id| in_vault().any(|held| held.prompt == id && held.pinned.is_some());
+            found.retain(|each| !is_pinned(each.id));
+        }
+        "list.no-generated" if vault.is_none() => found.retain(|each| each.images.is_empty()),
+        "job.output-not-in-type" if is_typed => found.retain(|each| each.images.is_empty()),
+        "job.output-not-in-filter" if vault.is_some() => {
+            found.retain(|each| each.images.is_empty())
+        }
+        "list.vault-not-forks" => {
+            found.retain(|_| store.memory.copies.iter().all(|copy| Some(copy.1) != vault))
+        }
+        "list.no-copies" => {
+            found.retain(|each| store.memory.copies.iter().all(|copy| copy.1 != each.id))
+        }
+        "list.vault-after-limit" => after_limit = query.vault.take(),
+        _ => {}
     }
-    if bug("list.only-in-vaults") {
-        found.retain(|each| !store.holders(each.id).is_empty());
-    }
-    let of_vault =
-        |held: &&super::store::Membership| query.vault.is_none_or(|vault| vault == held.vault);
-    if bug("list.row-per-vault") {
-        let held = store.memberships.iter().filter(of_vault);
-        found = held
-            .filter_map(|held| found.iter().find(|each| each.id == held.prompt).copied())
-            .collect();
-    }
-    if bug("list.vault-ignored") || bug("list.vault-ignored-with-type") && query.kind.is_some() {
-        query.vault = None;
-    }
-    if bug("list.type-ignored") || bug("list.type-ignored-with-vault") && query.vault.is_some() {
-        query.kind = None;
-    }
-    if bug("list.vault-or-type") && query.vault.is_some() && query.kind.is_some() {
-        found.retain(|each| {
-            store.held(query.vault.unwrap_or(0), each.id).is_some()
-                || query.kind.as_deref() == Some(each.kind)
-        });
-        (query.vault, query.kind) = (None, None);
-    }
-    if bug("list.vault-of-first")
-        && let Some(vault) = query.vault.take()
-    {
-        found.retain(|each| store.holders(each.id).first() == Some(&vault));
-    }
-    if bug("list.pinned-only")
-        && let Some(vault) = query.vault
-    {
-        let held = store.memberships.iter().filter(|held| held.vault == vault);
-        let pinned: Vec<_> = held.filter(|held| held.pinned.is_some()).collect();
-        found.retain(|each| pinned.iter().all(|held| held.prompt != each.id));
-    }
-    if bug("list.no-generated") && query.vault.is_none() {
-        found.retain(|each| each.images.is_empty());
-    }
-    if bug("list.vault-not-forks") {
-        found.retain(|_| store.memory.copies.iter().all(|copy| Some(copy.1) != query.vault));
-    }
-    let after_limit = query.vault.take_if(|_| bug("list.vault-after-limit"));
-    if bug("list.no-copies") {
-        found.retain(|each| store.memory.copies.iter().all(|(_, copy)| *copy != each.id));
-    }
-    found.retain(|each| query.vault.is_none_or(|vault| store.held(vault, each.id).is_some()));
+    found.retain(|each| is_in(query.vault, each));
     found.retain(|each| query.kind.as_ref().is_none_or(|kind| kind == each.kind));
-    super::mistakes_in_jobs::listed(store, query.vault, query.kind.is_some(), &mut found);
     let (mut page, next) = query.page(store, found);
-    page.retain(|each| after_limit.is_none_or(|vault| store.held(vault, each.id).is_some()));
-    page.retain(|each| !bug("page.account-after") || each.owner == call.account);
+    page.retain(|each| is_in(after_limit, each));
+    page.retain(|each| !call.bug("page.account-after") || each.owner == call.account);
     Ok(Answer::page(page.into_iter().map(|each| show::prompt(store, each)).collect(), next))
 }
 
-/// `POST /prompts`.
 pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     let fields = call.fields(FIELDS, Call::may_write)?;
     let title = fields.text("title", 120)?.ok_or_else(|| bad("title", "missing"))?;
     let text = fields.text("prompt", 15_000)?.ok_or_else(|| bad("prompt", "missing"))?;
     let mut prompt = store.new_prompt(call.account, title, text);
     apply(&fields, &mut prompt)?;
-    match call.choices.bug {
+    match call.bug {
         "create.type-image-by-default" if !fields.has("promptType") => prompt.kind = "image",
         "create.images-of-others" => {
             let old = store.prompts.iter().rev().filter(|old| old.owner == call.account);
@@ -98,13 +85,11 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         "create.texts-exchanged" => std::mem::swap(&mut prompt.title, &mut prompt.text),
         "create.text-trimmed-lines" => prompt.text = prompt.text.replace("\n", " "),
         "create.title-capital" => prompt.title = prompt.title.to_uppercase(),
-        "create.model-not-asked" => prompt.model = prompt.model.or(Some("studio/a".to_owned())),
+        "create.model-not-asked" => set_model(&mut prompt, "studio/a"),
         "create.model-asked-of-images-only" if prompt.kind == "video" => {
-            prompt.model = Some("studio/b".to_owned())
+            set_model(&mut prompt, "studio/b")
         }
-        "create.model-asked-always" if prompt.model.is_none() => {
-            return Err(bad("modelId", "missing"));
-        }
+        "create.model-asked-always" if prompt.model.is_none() => return no_model(),
         "create.type-from-model" if prompt.model.is_some() && !fields.has("promptType") => {
             prompt.kind = "image"
         }
@@ -112,17 +97,13 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         _ => {}
     }
     if prompt.kind != "text" && prompt.model.is_none() {
-        return Err(bad("modelId", "missing"));
+        return no_model();
     }
-    let mut vault = fields.integer("vaultId")?;
-    if call.choices.bug("create.vault-ignored") {
-        vault = None;
-    }
-    if call.choices.bug("create.unknown-vault-ignored")
-        && vault.is_some_and(|vault| store.vault(call.account, vault).is_err())
-    {
-        vault = None;
-    }
+    let mut vault = fields.integer("vaultId")?.filter(|vault| match call.bug {
+        "create.vault-ignored" => false,
+        "create.unknown-vault-ignored" => store.vault(call.account, *vault).is_ok(),
+        _ => true,
+    });
     if let Some(vault) = vault {
         store.target("tenant.create-foreign", call.account, vault)?;
     } else if call.choices.records.general_by_default {
@@ -137,23 +118,21 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     answer(store, call, id).map(Answer::created)
 }
 
-/// `GET /prompts/{promptId}`.
 pub(super) fn read(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let prompt = answer(store, call, id)?;
     call.may_read()?;
     Ok(Answer::ok(prompt))
 }
 
-/// `PATCH /prompts/{promptId}`.
 pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let before = store.prompt(call.account, id)?.clone();
     let fields = call.fields(FIELDS, Call::may_write)?;
-    let mut after = before.clone();
-    let bug = |name| call.choices.bug(name);
+    let bug = |name| call.bug(name);
     if bug("patch.in-place") {
         // As a record of an object mapper is changed field by field, and saved by the next query.
-        set(&mut store.prompt(call.account, id)?.title, fields.text("title", 120)?);
-        set(&mut store.prompt(call.account, id)?.platform, fields.platform(80)?.map(Some));
+        let prompt = store.prompt(call.account, id)?;
+        set(&mut prompt.title, fields.text("title", 120)?);
+        set(&mut prompt.platform, fields.platform(80)?.map(Some));
     }
     if bug("patch.vault-first")
         && let Some(vault) = fields.integer("vaultId")?
@@ -161,10 +140,64 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
         store.open_vault(call.account, vault)?;
         store.enter(vault, id);
     }
+    let mut after = before.clone();
     apply(&fields, &mut after)?;
-    let set_kind = fields.has("promptType");
-    let no_model = set_kind && after.kind != "text" && !fields.has("modelId");
-    match call.choices.bug {
+    patch_bugs(store, call, &fields, (&before, &mut after))?;
+    if after.kind != before.kind && after.kind != "text" && after.model.is_none() {
+        return no_model();
+    }
+    let vault = fields.integer("vaultId")?;
+    if let Some(vault) = vault {
+        store.target("tenant.patch-foreign", call.account, vault)?;
+    }
+    call.after_all(Call::may_write)?;
+    if bug("patch.vault-moves") && vault.is_some() {
+        store.leave(|held| held.prompt == id);
+    }
+    let now = store.now();
+    let stays = bug("patch.updated-stays")
+        || bug("patch.updated-of-title-only") && before.title == after.title;
+    if call.choices.records.whole_seconds {
+        after.updated = now;
+    } else if before != after && !stays {
+        after.updated = now.max(before.updated + 1);
+    }
+    let old = answer(store, call, id)?;
+    match call.bug {
+        "patch.not-stored" => return Ok(Answer::ok(show::prompt(store, &after))),
+        "patch.new-record" => {
+            after.id = store.new_id();
+            let new = after.id;
+            store.prompts.push(after);
+            return answer(store, call, new).map(Answer::ok);
+        }
+        _ => *store.prompt(call.account, id)? = after,
+    }
+    let shown = answer(store, call, id)?;
+    let vault =
+        vault.filter(|vault| !bug("patch.vault-ignored") && store.held(*vault, id).is_none());
+    if let Some(vault) = vault {
+        store.enter(vault, id);
+    }
+    let answer = match call.bug {
+        "patch.answers-before" => old,
+        "patch.answers-old-vaults" => shown,
+        _ => answer(store, call, id)?,
+    };
+    Ok(Answer::ok(answer))
+}
+
+/// What an update does besides, or not at all.
+fn patch_bugs(
+    store: &mut Store,
+    call: &Call,
+    fields: &Fields,
+    (before, after): (&Prompt, &mut Prompt),
+) -> Result<(), Refusal> {
+    let (id, has) = (before.id, |field| fields.has(field));
+    let (new_type, has_title) = (has("promptType"), has("title"));
+    let asks_model = new_type && after.kind != "text" && !has("modelId");
+    match call.bug {
         "late.patch-unpins" => store.unpin(|held| held.prompt == id),
         "late.patch-readds" => {
             let stamp = store.stamp();
@@ -176,145 +209,100 @@ pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
             let near: Vec<_> = vaults.flat_map(|vault| store.held_by(vault)).collect();
             store.change(|one| near.contains(&one.id), |one| one.updated += 5);
         }
-        "late.patch-same-type-asks-model" if no_model && after.kind == before.kind => {
-            return Err(bad("modelId", "missing"));
+        "late.patch-same-type-asks-model" if asks_model && after.kind == before.kind => {
+            return no_model();
         }
-        "late.patch-vault-drops-model" if fields.has("vaultId") => after.model = None,
-        "late.patch-ratio-drops-model" if fields.has("aspectRatio") => after.model = None,
-        "late.patch-empty-vaults" if set_kind => store.leave(|held| held.prompt == id),
-        "late.patch-image-is-first" if fields.has("imageUrl") => after.title = "Image".to_owned(),
+        "late.patch-vault-drops-model" if has("vaultId") => after.model = None,
+        "late.patch-ratio-drops-model" if has("aspectRatio") => after.model = None,
+        "late.patch-empty-vaults" if new_type => store.leave(|held| held.prompt == id),
+        "late.patch-image-is-first" if has("imageUrl") => after.title = "Image".to_owned(),
         "db.title-same-but-case" if before.title.to_lowercase() == after.title.to_lowercase() => {
-            after.title.clone_from(&before.title);
+            after.title.clone_from(&before.title)
         }
-        "patch.references-append" if fields.has("referenceMediaUrls") => {
+        "patch.references-append" if has("referenceMediaUrls") => {
             after.references.splice(0..0, before.references.clone());
             if after.references.len() > 10 {
                 return Err(bad("referenceMediaUrls", "too many"));
             }
         }
-        "patch.drops-platform" if !fields.has("platform") => after.platform = None,
-        "patch.type-drops-platform" if set_kind => after.platform = None,
-        "patch.vault-drops-platform" if fields.has("vaultId") => after.platform = None,
-        "patch.image-drops-platform" if fields.has("imageUrl") => after.platform = None,
-        "patch.drops-type" if !set_kind => after.kind = "text",
-        "patch.title-drops-type" if fields.has("title") && !set_kind => after.kind = "text",
-        "patch.drops-text" if !fields.has("prompt") => after.text = String::new(),
-        "patch.platform-drops-text" if fields.has("platform") => after.text = "(none)".to_owned(),
-        "patch.title-in-text" if fields.has("title") => after.text = after.title.clone(),
-        "patch.model-sets-type" if fields.has("modelId") && !set_kind => after.kind = "image",
-        "patch.drops-model" if !fields.has("modelId") => after.model = None,
-        "patch.text-drops-model" if set_kind && after.kind == "text" => after.model = None,
-        "patch.title-drops-model" if fields.has("title") && !fields.has("modelId") => {
-            after.model = None
-        }
-        "patch.references-drop-model" if fields.has("referenceMediaUrls") => after.model = None,
+        "patch.drops-platform" if !has("platform") => after.platform = None,
+        "patch.type-drops-platform" if new_type => after.platform = None,
+        "patch.vault-drops-platform" if has("vaultId") => after.platform = None,
+        "patch.image-drops-platform" if has("imageUrl") => after.platform = None,
+        "patch.drops-type" if !new_type => after.kind = "text",
+        "patch.title-drops-type" if has_title && !new_type => after.kind = "text",
+        "patch.drops-text" if !has("prompt") => after.text = String::new(),
+        "patch.platform-drops-text" if has("platform") => after.text = "(none)".to_owned(),
+        "patch.title-in-text" if has_title => after.text = after.title.clone(),
+        "patch.model-sets-type" if has("modelId") && !new_type => after.kind = "image",
+        "patch.drops-model" if !has("modelId") => after.model = None,
+        "patch.text-drops-model" if new_type && after.kind == "text" => after.model = None,
+        "patch.title-drops-model" if has_title && !has("modelId") => after.model = None,
+        "patch.references-drop-model" if has("referenceMediaUrls") => after.model = None,
         "patch.drops-images" => after.images = Vec::new(),
-        "patch.title-drops-images" if fields.has("title") => after.images = Vec::new(),
-        "patch.text-kept" => after.text = before.text.clone(),
-        "patch.platform-kept" => after.platform = before.platform.clone(),
+        "patch.title-drops-images" if has_title => after.images = Vec::new(),
+        "patch.text-kept" => after.text.clone_from(&before.text),
+        "patch.platform-kept" => after.platform.clone_from(&before.platform),
         "patch.type-kept" => after.kind = before.kind,
-        "patch.platform-only-once" if before.platform.is_some() => {
-            after.platform = before.platform.clone()
+        "patch.platform-only-once" => {
+            after.platform = before.platform.clone().or(after.platform.take())
         }
         "patch.created-moves" => after.created = store.now() + 1000,
-        "patch.title-moves-created" if fields.has("title") => after.created = store.now() + 1000,
-        "patch.model-asked-again" if no_model => return Err(bad("modelId", "missing")),
-        "patch.model-not-asked" => after.model = after.model.or(Some("studio/a".to_owned())),
-        "patch.model-not-asked-of-video" if after.kind == "video" => {
-            after.model = after.model.or(Some("studio/b".to_owned()))
-        }
+        "patch.title-moves-created" if has_title => after.created = store.now() + 1000,
+        "patch.model-asked-again" if asks_model => return no_model(),
+        "patch.model-not-asked" => set_model(after, "studio/a"),
+        "patch.model-not-asked-of-video" if after.kind == "video" => set_model(after, "studio/b"),
         "patch.model-of-body-ignored"
-            if set_kind && after.kind != "text" && before.model.is_none() =>
+            if new_type && after.kind != "text" && before.model.is_none() =>
         {
-            return Err(bad("modelId", "missing"));
+            return no_model();
         }
-        "patch.unchanged-404" if same(&before, &after) && !fields.has("vaultId") => {
-            return Err(super::answer::not_found());
-        }
-        "patch.title-asked" if !fields.has("title") => return Err(bad("title", "missing")),
-        "patch.nothing-400" if FIELDS.split_whitespace().all(|field| !fields.has(field)) => {
+        "patch.unchanged-404" if before == after && !has("vaultId") => return Err(not_found()),
+        "patch.title-asked" if !has_title => return Err(bad("title", "missing")),
+        "patch.nothing-400" if FIELDS.split_whitespace().all(|field| !has(field)) => {
             return Err(bad("body", "nothing"));
         }
-        "patch.all-prompts" => store.change(
-            |one| one.owner == call.account,
-            |one| one.platform.clone_from(&after.platform),
-        ),
+        "patch.all-prompts" => {
+            let set = |one: &mut Prompt| one.platform.clone_from(&after.platform);
+            store.change(|one| one.owner == call.account, set);
+        }
         "patch.same-title" => {
-            store.change(|one| one.title == before.title, |one| one.title.clone_from(&after.title));
+            store.change(|one| one.title == before.title, |one| one.title.clone_from(&after.title))
         }
         _ => {}
     }
-    if after.kind != before.kind && after.kind != "text" && after.model.is_none() {
-        return Err(bad("modelId", "missing"));
-    }
-    let vault = fields.integer("vaultId")?;
-    if let Some(vault) = vault {
-        store.target("tenant.patch-foreign", call.account, vault)?;
-    }
-    call.after_all(Call::may_write)?;
-    if bug("patch.vault-moves") && vault.is_some() {
-        store.leave(|held| held.prompt == id);
-    }
-    let vault = vault.filter(|_| !bug("patch.vault-ignored"));
-    let now = store.now();
-    if call.choices.records.whole_seconds {
-        after.updated = now;
-    } else if !same(&before, &after) {
-        after.updated = now.max(before.updated + 1);
-    }
-    match call.choices.bug {
-        "patch.updated-stays" => after.updated = before.updated,
-        "patch.updated-of-title-only" if before.title == after.title => {
-            after.updated = before.updated
-        }
-        "patch.answers-before" => {
-            let old = answer(store, call, id)?;
-            *store.prompt(call.account, id)? = after;
-            return Ok(Answer::ok(old));
-        }
-        "patch.not-stored" => return Ok(Answer::ok(show::prompt(store, &after))),
-        "patch.new-record" => {
-            after.id = store.new_id();
-            let new = after.id;
-            store.prompts.push(after);
-            return answer(store, call, new).map(Answer::ok);
-        }
-        _ => {}
-    }
-    *store.prompt(call.account, id)? = after;
-    let shown = answer(store, call, id)?;
-    if let Some(vault) = vault.filter(|vault| store.held(*vault, id).is_none()) {
-        store.enter(vault, id);
-    }
-    if bug("patch.answers-old-vaults") {
-        return Ok(Answer::ok(shown));
-    }
-    answer(store, call, id).map(Answer::ok)
+    Ok(())
 }
 
-/// `DELETE /prompts/{promptId}`.
+fn set_model(prompt: &mut Prompt, model: &str) {
+    prompt.model.get_or_insert_with(|| model.to_owned());
+}
+
+fn no_model<T>() -> Result<T, Refusal> {
+    Err(bad("modelId", "missing"))
+}
+
 pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
     call.may_write()?;
-    if call.choices.bug("late.delete-again-200") && store.prompt(call.account, id).is_err() {
-        return Ok(Answer::deleted(call.choices, id));
+    let deleted = Ok(Answer::deleted(call.choices, id));
+    if call.bug("late.delete-again-200") && store.prompt(call.account, id).is_err() {
+        return deleted;
     }
     if !store.went_meanwhile(call, id) {
         let images = store.prompt(call.account, id)?.images.clone();
         let vaults = store.holders(id);
         let mut held = store.memberships.iter().filter(|held| held.prompt == id);
         let pinned = held.any(|held| held.pinned.is_some());
-        match call.choices.bug {
-            "delete-prompt.not-done" => return Ok(Answer::deleted(call.choices, id)),
-            "delete-prompt.kept-with-images" if !images.is_empty() => {
-                return Ok(Answer::deleted(call.choices, id));
-            }
+        match call.bug {
+            "delete-prompt.not-done" => return deleted,
+            "delete-prompt.kept-with-images" if !images.is_empty() => return deleted,
             "asset.goes-with-prompt" => {
                 let image = store.prompt(call.account, id)?.image.clone().unwrap_or_default();
                 store.files.retain(|file| !image.contains(&file.name));
             }
-            "delete-prompt.refused-pinned" if pinned => return Err(refused(409, "Pinned")),
+            "delete-prompt.refused-pinned" if pinned => return refuse(409, "Pinned"),
             "delete-prompt.refused-in-vaults" if !vaults.is_empty() => {
-                return Err(refused(409, "In use"));
+                return refuse(409, "In use");
             }
             "delete-prompt.others-in-vault" => {
                 let here: Vec<_> = vaults.iter().flat_map(|vault| store.held_by(*vault)).collect();
@@ -325,17 +313,17 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
             }
             "delete-prompt.text-only" => {
                 store.prompt(call.account, id)?.text = "(deleted)".to_owned();
-                return Ok(Answer::deleted(call.choices, id));
+                return deleted;
             }
             _ => {}
         }
-        if call.choices.bug("db.ids-again") {
+        if call.bug("db.ids-again") {
             store.memory.prompt_ids.push(id);
         }
-        if !call.choices.bug("delete-prompt.still-read") {
+        if !call.bug("delete-prompt.still-read") {
             store.prompts.retain(|prompt| prompt.id != id);
         }
-        if !call.choices.bug("delete-prompt.keeps-memberships") {
+        if !call.bug("delete-prompt.keeps-memberships") {
             store.leave(|held| held.prompt == id);
         }
         store.goes(call, id);
@@ -344,56 +332,45 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
             store.files.retain(|file| !is_gone(&file.name));
         }
     }
-    Ok(Answer::deleted(call.choices, id))
+    deleted
 }
 
-/// `POST /prompts/{promptId}/save`.
 pub(super) fn save(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let fields = call.fields("vaultId", Call::may_arrange)?;
     let vault = fields.integer("vaultId")?.ok_or_else(|| bad("vaultId", "missing"))?;
     store.target("tenant.save-foreign", call.account, vault)?;
     store.prompt(call.account, id)?;
-    match call.choices.bug {
+    let before = answer(store, call, id)?;
+    match call.bug {
         "save.moves" => store.leave(|held| held.prompt == id),
         "save.copies" => {
-            let copy = Prompt { id: store.new_id(), ..store.prompt(call.account, id)?.clone() };
-            let new = copy.id;
-            store.prompts.push(copy);
+            let new = store.copy(call.account, id)?;
             store.enter(vault, new);
             return answer(store, call, new).map(Answer::ok);
         }
-        "save.answers-before" => {
-            let before = answer(store, call, id)?;
-            store.enter(vault, id);
-            return Ok(Answer::ok(before));
-        }
-        "save.not-done" => return answer(store, call, id).map(Answer::ok),
+        "save.not-done" => return Ok(Answer::ok(before)),
         "save.drops-type" => store.prompt(call.account, id)?.kind = "text",
-        "save.answers-vault" => {
-            store.enter(vault, id);
-            return super::vaults::answer(store, call.account, vault).map(Answer::ok);
-        }
         _ => {}
     }
     call.after_all(Call::may_arrange)?;
-    match store.held(vault, id) {
-        Some(_) if call.choices.bug("save.again-500") => {
-            return Err(refused(500, "duplicate key value violates unique constraint"));
-        }
-        Some(_) if call.choices.moves.adding_renews => {
-            return Err(refused(call.choices.statuses.there_already, "Already there"));
-        }
-        Some(_) if !call.choices.moves.repeats => {}
-        _ => {
-            store.enter(vault, id);
-        }
+    let is_there = store.held(vault, id).is_some();
+    if is_there && call.bug("save.again-500") {
+        return refuse(500, "duplicate key value violates unique constraint");
     }
-    answer(store, call, id).map(Answer::ok)
+    if is_there && call.choices.moves.adding_renews {
+        return refuse(call.choices.statuses.there_already, "Already there");
+    }
+    if !is_there || call.choices.moves.repeats {
+        store.enter(vault, id);
+    }
+    match call.bug {
+        "save.answers-before" => Ok(Answer::ok(before)),
+        "save.answers-vault" => super::vaults::answer(store, call.account, vault).map(Answer::ok),
+        _ => answer(store, call, id).map(Answer::ok),
+    }
 }
 
-/// Sets what the body brings.
 fn apply(fields: &Fields, prompt: &mut Prompt) -> Result<(), Refusal> {
-    fields.no_null_platform()?;
     set(&mut prompt.title, fields.text("title", 120)?);
     set(&mut prompt.text, fields.text("prompt", 15_000)?);
     set(&mut prompt.kind, fields.choice("promptType", KINDS)?);
@@ -409,13 +386,6 @@ fn set<T>(place: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *place = value;
     }
-}
-
-fn same(one: &Prompt, other: &Prompt) -> bool {
-    (&one.title, &one.text, one.kind, &one.platform, &one.model)
-        == (&other.title, &other.text, other.kind, &other.platform, &other.model)
-        && (&one.aspect_ratio, &one.image, &one.references)
-            == (&other.aspect_ratio, &other.image, &other.references)
 }
 
 fn answer(store: &mut Store, call: &Call, id: i64) -> Result<serde_json::Value, Refusal> {

@@ -2,13 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use super::clock::{EASTERN, Form, GREENWICH, LONG, SHORT, WESTERN, written};
+use super::prelude::*;
+use super::slips;
 
-use super::clock::{EASTERN, Form, GREENWICH, LONG, Millis, SHORT, WESTERN, written};
-use super::store::{Image, Membership, Prompt, Store, Vault};
-use super::{mistakes_in_vaults, slips};
-
-/// A prompt object.
 pub(super) fn prompt(store: &Store, prompt: &Prompt) -> Value {
     let choices = store.choices;
     let here = store.memberships.iter().filter(|held| held.prompt == prompt.id);
@@ -49,16 +46,7 @@ pub(super) fn prompt(store: &Store, prompt: &Prompt) -> Value {
         let addresses = prompt.images.iter().map(|image| &image.url);
         value["assets"] = addresses.map(|url| json!({ "href": url })).collect();
     }
-    if choices.bug("db.vault-null") && store.memory.copies.contains(&(prompt.id, 0)) {
-        value["vaultIds"] = json!([null]);
-    }
-    let shifted = store.memory.removed.iter().any(|old| old.prompt == prompt.id);
-    if choices.bug("unset.vault-ids-object") && shifted && value["vaultIds"] != json!([]) {
-        let left = value["vaultIds"].as_array().cloned().unwrap_or_default();
-        value["vaultIds"] = left.into_iter().zip(1..).map(|(id, n)| (n.to_string(), id)).collect();
-    }
-    mistakes_in_vaults::prompt(store, prompt, &mut value);
-    slips::prompt(choices, prompt, &mut value);
+    slips::prompt(store, prompt, &mut value);
     value
 }
 
@@ -92,7 +80,6 @@ fn address(store: &Store, url: String) -> String {
     }
 }
 
-/// A prompt object of a vault's listing.
 pub(super) fn member(store: &Store, member: &Membership) -> Option<Value> {
     let found = store.prompts.iter().find(|prompt| prompt.id == member.prompt)?;
     let mut value = prompt(store, found);
@@ -105,7 +92,6 @@ pub(super) fn member(store: &Store, member: &Membership) -> Option<Value> {
     Some(value)
 }
 
-/// A vault object.
 pub(super) fn vault(store: &Store, vault: &Vault) -> Value {
     let records = &store.choices.records;
     let held: Vec<_> = store.memberships.iter().filter(|held| held.vault == vault.id).collect();
@@ -133,8 +119,7 @@ pub(super) fn vault(store: &Store, vault: &Vault) -> Value {
         value["colour"] = json!("#c0ffee");
         value["members"] = json!([{ "role": "owner", "id": "u_7", "createdAt": 1 }]);
     }
-    mistakes_in_vaults::vault(store, vault, &mut value);
-    slips::vault(store.choices, vault, &mut value);
+    slips::vault(store, vault, &mut value);
     value
 }
 

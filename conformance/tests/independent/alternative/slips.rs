@@ -1,24 +1,18 @@
 //! Named bugs in how records and answers are written: what serializers of Go, Python and TypeScript
 //! leave out, turn into text, or take from another field. Bugs in what is done are in the handlers.
 
-use serde_json::{Value, json};
+use super::prelude::*;
 
-use super::answer::Answer;
-use super::call::Call;
-use super::choices::Choices;
-use super::store::{Prompt, Vault};
-
-fn without(value: &mut Value, name: &str) {
+pub(super) fn without(value: &mut Value, name: &str) {
     if let Some(object) = value.as_object_mut() {
         object.remove(name);
     }
 }
 
-fn text(value: &mut Value, name: &str) {
+pub(super) fn text(value: &mut Value, name: &str) {
     value[name] = json!(value[name].to_string().trim_matches('"'));
 }
 
-/// A list as texts.
 fn texts(value: &Value) -> Value {
     value.as_array().into_iter().flatten().map(Value::to_string).collect()
 }
@@ -37,8 +31,13 @@ fn omit_empty(value: &mut Value, name: &str) {
 }
 
 #[rustfmt::skip]
-pub(super) fn prompt(choices: &Choices, prompt: &Prompt, value: &mut Value) {
-    match choices.bug {
+pub(super) fn prompt(store: &Store, prompt: &Prompt, value: &mut Value) {
+    let vaults = value["vaultIds"].as_array().cloned().unwrap_or_default().into_iter();
+    match store.choices.bug {
+        "prompt.vault-ids-ten" => value["vaultIds"] = vaults.take(10).collect(),
+        "prompt.vault-ids-times-images" => value["vaultIds"] = vaults.flat_map(|id| vec![id; prompt.images.len().max(1)]).collect(),
+        "db.vault-null" if store.memory.copies.contains(&(prompt.id, 0)) => value["vaultIds"] = json!([null]),
+        "unset.vault-ids-object" if vaults.len() > 0 && store.memory.removed.iter().any(|old| old.prompt == prompt.id) => value["vaultIds"] = vaults.zip(1..).map(|(id, n)| (n.to_string(), id)).collect(),
         "prompt.id-text" => text(value, "id"),
         "prompt.platform-omitempty" => omit_empty(value, "platform"),
         "prompt.platform-empty" => value["platform"] = json!([]),
@@ -46,7 +45,7 @@ pub(super) fn prompt(choices: &Choices, prompt: &Prompt, value: &mut Value) {
         "prompt.images-null" => if prompt.images.is_empty() { value["images"] = Value::Null },
         "prompt.vault-ids-null" => if value["vaultIds"] == json!([]) { value["vaultIds"] = Value::Null },
         "prompt.vault-ids-texts" => value["vaultIds"] = texts(&value["vaultIds"]),
-        "prompt.vault-ids-one" => value["vaultIds"] = value["vaultIds"].as_array().into_iter().flatten().take(1).cloned().collect(),
+        "prompt.vault-ids-one" => value["vaultIds"] = vaults.take(1).collect(),
         "prompt.created-epoch" => value["createdAt"] = json!(prompt.created / 1000),
         "prompt.created-rfc-1123" => value["createdAt"] = json!("Sat, 01 Mar 2025 09:30:00 GMT"),
         "prompt.created-with-space" => value["createdAt"] = json!("2025-03-01 09:30:00"),
@@ -89,8 +88,8 @@ pub(super) fn prompt(choices: &Choices, prompt: &Prompt, value: &mut Value) {
         "late.title-first-capital" => value["title"] = json!(prompt.title.chars().take(1).flat_map(char::to_uppercase).chain(prompt.title.chars().skip(1)).collect::<String>()),
         "late.updated-is-created" => value["updatedAt"] = value["createdAt"].clone(),
         "late.created-is-updated" => value["createdAt"] = value["updatedAt"].clone(),
-        "late.vault-ids-twice" => value["vaultIds"] = value["vaultIds"].as_array().into_iter().flatten().flat_map(|id| [id.clone(), id.clone()]).collect(),
-        "late.vault-ids-objects" => value["vaultIds"] = value["vaultIds"].as_array().into_iter().flatten().map(|id| json!({ "id": id })).collect(),
+        "late.vault-ids-twice" => value["vaultIds"] = vaults.flat_map(|id| [id.clone(), id]).collect(),
+        "late.vault-ids-objects" => value["vaultIds"] = vaults.map(|id| json!({ "id": id })).collect(),
         "late.images-one" => value["images"] = value["images"].as_array().into_iter().flatten().take(1).cloned().collect(),
         "job.output-vault-ids-empty" => if !prompt.images.is_empty() { value["vaultIds"] = json!([]) },
         "job.output-no-updated" => if !prompt.images.is_empty() { value["updatedAt"] = Value::Null },
@@ -122,8 +121,13 @@ pub(super) fn member(choices: &Choices, value: &mut Value) {
 }
 
 #[rustfmt::skip]
-pub(super) fn vault(choices: &Choices, vault: &Vault, value: &mut Value) {
-    match choices.bug {
+pub(super) fn vault(store: &Store, vault: &Vault, value: &mut Value) {
+    match store.choices.bug {
+        "vault.count-times-images" => {
+            let held = store.held_by(vault.id);
+            let prompts = store.prompts.iter().filter(|one| held.contains(&one.id));
+            value["promptCount"] = json!(prompts.map(|one| one.images.len().max(1)).sum::<usize>());
+        }
         "vault.id-text" => text(value, "id"),
         "late.vault-slug-random" => value["slug"] = json!("a/b"),
         "late.vault-unlisted-is-private" => if vault.visibility == "unlisted" { value["visibility"] = json!("private") },
@@ -163,7 +167,6 @@ pub(super) fn vault(choices: &Choices, vault: &Vault, value: &mut Value) {
     }
 }
 
-/// In any answer of success.
 #[rustfmt::skip]
 pub(super) fn answer(call: &Call, answer: &mut Answer) {
     let path = &*call.request.path;
@@ -245,7 +248,6 @@ pub(super) fn answer(call: &Call, answer: &mut Answer) {
     }
 }
 
-/// The whole body of a success.
 #[rustfmt::skip]
 pub(super) fn success(choices: &Choices, body: &mut Value) {
     match choices.bug {
@@ -270,11 +272,10 @@ pub(super) fn success(choices: &Choices, body: &mut Value) {
     }
 }
 
-/// Status and body of a refusal.
 #[rustfmt::skip]
 pub(super) fn refusal(choices: &Choices, status: &mut u16, body: &mut Value) {
     match (choices.bug, *status) {
-        ("error.several-details-list" | "error.member-details-null" | "error.query-details-null" | "error.reference-details-null", _) if body["error"] == "!" => body["details"] = if choices.bug("error.several-details-list") { json!([]) } else { Value::Null },
+        ("error.several-details-list" | "error.member-details-null" | "error.query-details-null" | "error.reference-details-null", _) if body["error"] == "!" => body["details"] = if choices.bug == "error.several-details-list" { json!([]) } else { Value::Null },
         ("error.fork-plain" | "error.job-plain" | "error.keys-plain" | "error.type-plain" | "error.path-id-plain", _) if body["error"] == "!" => *body = json!("Error"),
         ("error.scope-no-details", _) if body["error"] == "!" => without(body, "details"),
         ("error.revoked-no-details", 401) if body["error"] == "Revoked key" => without(body, "details"),

@@ -6,19 +6,17 @@ use std::io;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
-use hyper::{HeaderMap, Method, Request};
+use hyper::http::request::Parts;
+use hyper::{Method, Request};
 
 use super::Shared;
 use super::choices::Files;
-use super::clock::now;
-use super::store::Store;
+use super::prelude::*;
 use super::uploads::File;
 use super::wire::Raw;
 
-/// More than any upload may have.
 const BODY_BYTES_MAX: usize = 11 << 20;
 
-/// Whether an address is one of the storage's.
 pub(super) fn is_storage(path: &str) -> bool {
     ["/put", "/u/", "/assets/", "/raw/", "/o/"].iter().any(|start| path.starts_with(start))
 }
@@ -30,14 +28,13 @@ pub(super) async fn respond(shared: &Shared, request: Request<Incoming>) -> io::
     let name = place.rsplit(['/', '=', ':', 'F']).next().unwrap_or_default().to_owned();
     let is_upload = path.starts_with("/put") || path.starts_with("/u/");
     if is_upload {
-        let address = request.uri().to_string();
-        if shared.choices.bug("put.address-shows") && request.method() == Method::GET {
+        if shared.choices.bug == "put.address-shows" && request.method() == Method::GET {
             let store = shared.lock();
             let file = store.files.iter().find(|file| file.name == name);
             let body = file.and_then(|file| file.bytes.clone()).unwrap_or_default();
             return Ok(Raw { status: 200, headers: Vec::new(), body });
         }
-        return put(shared, request, &name, &address).await;
+        return put(shared, request, &name).await;
     }
     let authorization = request.headers().get(AUTHORIZATION).cloned();
     let store = shared.lock();
@@ -57,23 +54,18 @@ pub(super) async fn respond(shared: &Shared, request: Request<Incoming>) -> io::
         return Ok(refusal(store, 401));
     }
     if files.redirects && path.starts_with("/assets/") {
-        let headers = vec![(LOCATION, format!("../../raw/{name}?until=now&sig=a%2Fb"))];
-        return Ok(Raw { status: 302, headers, body: Bytes::from_static(b"<a>here</a>") });
+        let place = format!("../../raw/{name}?until=now&sig=a%2Fb");
+        return Ok(Raw::plain(302, "<a>here</a>").with(LOCATION, place));
     }
     let typed = files.on_another_host.then(|| (CONTENT_TYPE, "binary/octet-stream".to_owned()));
     Ok(Raw { status: 200, headers: typed.into_iter().collect(), body: bytes })
 }
 
-async fn put(
-    shared: &Shared,
-    request: Request<Incoming>,
-    name: &str,
-    address: &str,
-) -> io::Result<Raw> {
+async fn put(shared: &Shared, request: Request<Incoming>, name: &str) -> io::Result<Raw> {
     let (head, body) = request.into_parts();
     let (allowed, size, hangs_up) = {
         let store = shared.lock();
-        let allowed = allowed(&store, &head.method, &head.headers, name, address);
+        let allowed = allowed(&store, &head, name);
         let size = allowed.as_ref().map_or(0, |file| file.size);
         (allowed.map(drop), size, store.choices.files.hangs_up)
     };
@@ -89,29 +81,28 @@ async fn put(
     let looks_inside = store.choices.files.looks_inside;
     let live = now() + store.choices.files.delay;
     if let Err(status) = allowed {
-        if status == statuses.token && store.choices.bug("put.unauthorized-kept") {
-            let kept = store.files.iter_mut().find(|file| file.name == name);
-            kept.into_iter().for_each(|file| (file.shown, file.live) = (Some(body.clone()), live));
+        let kept = match store.choices.bug {
+            "put.unauthorized-kept" => status == statuses.token,
+            "put.refused-second-kept" => status == statuses.used,
+            _ => false,
+        };
+        for file in store.files.iter_mut().filter(|file| kept && file.name == name) {
+            (file.shown, file.live) = (Some(body.clone()), live);
         }
-        if status == statuses.used && store.choices.bug("put.refused-second-kept") {
-            let kept = store.files.iter_mut().find(|file| file.name == name);
-            kept.into_iter().for_each(|file| file.shown = Some(body.clone()));
-        }
-        if status == statuses.used && store.choices.bug("put.twice-says-200") {
-            return Ok(Raw { status: 200, headers: Vec::new(), body: Bytes::new() });
+        if status == statuses.used && store.bug("put.twice-says-200") {
+            return Ok(Raw::plain(200, ""));
         }
         return Ok(refusal(&store, status));
     }
     let bug = store.choices.bug;
-    let first =
-        store.files.iter().find(|file| file.bytes.as_ref().is_some_and(|b| b.len() == size));
-    let first = first.and_then(|file| file.bytes.clone());
+    let is_first = |file: &&File| file.bytes.as_ref().is_some_and(|bytes| bytes.len() == size);
+    let first = store.files.iter().find(is_first).and_then(|file| file.bytes.clone());
     let Some(file) = store.files.iter_mut().find(|file| file.name == name) else {
         return Ok(refusal(&store, statuses.token));
     };
     match bug {
         "put.refused-kept" if body.len() != size => {
-            (file.shown, file.live) = (Some(body.clone()), live)
+            (file.shown, file.live) = (Some(body.clone()), live);
         }
         "put.first-bytes" => file.shown = first,
         _ => {}
@@ -119,51 +110,44 @@ async fn put(
     let more = body.len() > size;
     let other_size = match bug {
         "put.any-size" => true,
-        "put.larger" => more,
+        "put.larger" | "put.larger-cut" => more,
         "put.smaller" => !more,
         "put.one-more" => body.len() == size + 1,
         "put.empty-taken" => body.is_empty(),
         "put.one-less" => body.len() + 1 == size,
         _ => false,
     };
-    let status = match () {
+    let refused = match () {
         () if file.bytes.is_some() && bug != "put.twice" => statuses.used,
-        () if body.len() > size && bug == "put.larger-cut" => {
-            (file.bytes, file.live) = (Some(body.slice(..size)), live);
-            return Ok(Raw { status: 200, headers: Vec::new(), body: Bytes::new() });
-        }
         () if body.len() != size && !other_size => statuses.size,
         () if body.len() > 1 << 20 && bug == "put.one-megabyte" => 413,
         () if looks_inside && !is_picture(file.content_type, &body) => statuses.content_type,
-        () => {
-            let kept = match bug {
-                "put.last-byte-lost" => body.slice(..body.len().saturating_sub(1)),
-                "put.first-64k" => body.slice(..body.len().min(65_536)),
-                "put.nothing-kept" => Bytes::new(),
-                "put.text-mode" => String::from_utf8_lossy(&body).into_owned().into(),
-                _ => body,
-            };
-            (file.bytes, file.live) = (Some(kept).filter(|_| bug != "put.not-live"), live);
-            let status = match bug {
-                "put.201" => 201,
-                "put.204" => 204,
-                _ => 200,
-            };
-            let body = if bug == "put.says-ok" { "{\"ok\":true}" } else { "" }.into();
-            return Ok(Raw { status, headers: Vec::new(), body });
-        }
+        () => 0,
     };
-    Ok(refusal(&store, status))
+    if refused != 0 {
+        return Ok(refusal(&store, refused));
+    }
+    let kept = match bug {
+        "put.larger-cut" => body.slice(..size.min(body.len())),
+        "put.last-byte-lost" => body.slice(..body.len().saturating_sub(1)),
+        "put.first-64k" => body.slice(..body.len().min(65_536)),
+        "put.nothing-kept" => Bytes::new(),
+        "put.text-mode" => String::from_utf8_lossy(&body).into_owned().into(),
+        _ => body,
+    };
+    (file.bytes, file.live) = (Some(kept).filter(|_| bug != "put.not-live"), live);
+    let (status, body) = match bug {
+        "put.201" => (201, ""),
+        "put.204" => (204, ""),
+        "put.says-ok" => (200, "{\"ok\":true}"),
+        _ => (200, ""),
+    };
+    Ok(Raw::plain(status, body))
 }
 
 /// The file that may be put there with this head, or the status of the refusal.
-fn allowed<'a>(
-    store: &'a Store,
-    method: &Method,
-    headers: &HeaderMap,
-    name: &str,
-    address: &str,
-) -> Result<&'a File, u16> {
+fn allowed<'a>(store: &'a Store, head: &Parts, name: &str) -> Result<&'a File, u16> {
+    let (method, headers, address) = (&head.method, &head.headers, head.uri.to_string());
     let statuses = &store.choices.statuses;
     let Files { any_type, needs_length, .. } = store.choices.files;
     let file = store.files.iter().find(|file| file.name == name).ok_or(statuses.token)?;
@@ -180,14 +164,12 @@ fn allowed<'a>(
         "put.longer-token" => sent.starts_with(&bearer(file)),
         _ => sent == bearer(file),
     };
-    let is_used = file.bytes.is_some() && !store.choices.bug("put.twice");
+    let is_used = file.bytes.is_some() && !store.bug("put.twice");
     match () {
         () if !authorized || !address.contains(&file.signature) => Err(statuses.token),
         () if method != Method::PUT => Err(statuses.no_method),
         () if is_used => Err(statuses.used),
-        () if store.choices.bug("put.webp-refused") && file.content_type == "image/webp" => {
-            Err(415)
-        }
+        () if store.bug("put.webp-refused") && file.content_type == "image/webp" => Err(415),
         () if needs_length && !headers.contains_key(CONTENT_LENGTH) => Err(411),
         () if !any_type && text(CONTENT_TYPE) != file.content_type => Err(statuses.content_type),
         () => Ok(file),
@@ -207,9 +189,8 @@ fn is_picture(content_type: &str, bytes: &[u8]) -> bool {
 /// As storages do: in a format of their own, or without a word.
 fn refusal(store: &Store, status: u16) -> Raw {
     if !store.choices.files.on_another_host {
-        return Raw { status, headers: Vec::new(), body: Bytes::new() };
+        return Raw::plain(status, "");
     }
     let xml = "<?xml version=\"1.0\"?><Error><Code>SignatureDoesNotMatch</Code></Error>";
-    let headers = vec![(CONTENT_TYPE, "application/xml".to_owned())];
-    Raw { status, headers, body: Bytes::from_static(xml.as_bytes()) }
+    Raw::plain(status, xml).with(CONTENT_TYPE, "application/xml")
 }

@@ -4,17 +4,13 @@ use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
-use super::answer::{Refusal, not_found, not_yours, refused};
-use super::call::Call;
-use super::choices::Choices;
-use super::clock::{Millis, now};
-use super::jobs::Job;
+use super::answer::not_yours;
+use super::prelude::*;
 use super::uploads::File;
 
-/// A place in the list of accounts.
 pub(super) type Account = usize;
 
-#[derive(Clone)]
+#[derive(Clone, Default, PartialEq)]
 pub(super) struct Prompt {
     pub(super) id: i64,
     pub(super) owner: Account,
@@ -26,19 +22,19 @@ pub(super) struct Prompt {
     pub(super) aspect_ratio: Option<String>,
     pub(super) image: Option<String>,
     pub(super) references: Vec<String>,
-    /// What a generation made.
     pub(super) images: Vec<Image>,
     pub(super) created: Millis,
     pub(super) updated: Millis,
 }
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(super) struct Image {
     pub(super) url: String,
     pub(super) width: i64,
     pub(super) height: i64,
 }
 
+#[derive(Default)]
 pub(super) struct Vault {
     pub(super) id: i64,
     pub(super) owner: Account,
@@ -60,7 +56,6 @@ pub(super) struct Stamp {
     pub(super) count: u64,
 }
 
-/// A prompt in a vault.
 pub(super) struct Membership {
     pub(super) id: i64,
     pub(super) vault: i64,
@@ -75,27 +70,21 @@ pub(super) struct Store {
     pub(super) base_url: String,
     pub(super) storage_url: String,
     pub(super) prompts: Vec<Prompt>,
-    /// In the order in which they were made.
     pub(super) vaults: Vec<Vault>,
     pub(super) memberships: Vec<Membership>,
     pub(super) jobs: Vec<Job>,
     pub(super) files: Vec<File>,
     /// What was deleted, by whom and when.
     gone: Vec<(i64, Account, Instant)>,
-    pub(super) memory: super::mistakes::Memory,
+    pub(super) memory: super::bugs_before::Memory,
     random: RandomState,
     ticks: u64,
     turns: Cell<usize>,
 }
 
 impl Store {
-    /// With accounts `0..accounts`, each with its system vaults.
-    pub(super) fn new(
-        choices: &'static Choices,
-        base_url: String,
-        storage_url: String,
-        accounts: usize,
-    ) -> Self {
+    /// With the accounts of the keys, each with its system vaults.
+    pub(super) fn new(choices: &'static Choices, [base_url, storage_url]: [String; 2]) -> Self {
         let mut store = Self {
             choices,
             base_url,
@@ -106,33 +95,34 @@ impl Store {
             jobs: Vec::new(),
             files: Vec::new(),
             gone: Vec::new(),
-            memory: super::mistakes::Memory::default(),
+            memory: super::bugs_before::Memory::default(),
             random: RandomState::new(),
             ticks: 0,
             turns: Cell::new(0),
         };
-        for owner in 0..accounts {
+        for owner in 0..super::call::ACCOUNTS {
             if !choices.records.late_general {
                 store.general(owner);
                 let mut other = store.new_vault(owner, "Merkzettel");
                 (other.is_system, other.is_locked) = (true, true);
                 store.vaults.push(other);
             }
-            for number in 0..choices.foreign_things {
+            for number in 0..choices.records.foreign_things {
                 super::foreign::add(&mut store, owner, number);
             }
         }
         store
     }
 
+    pub(super) fn bug(&self, name: &str) -> bool {
+        self.choices.bug == name
+    }
+
     /// An id that was never given out.
     pub(super) fn new_id(&mut self) -> i64 {
         let tick = self.tick();
-        if self.choices.bug("ids.counted") {
-            return i64::try_from(
-                self.prompts.len() + self.vaults.len() + self.memberships.len() + 1,
-            )
-            .unwrap_or(1);
+        if self.bug("ids.counted") {
+            return (self.prompts.len() + self.vaults.len() + self.memberships.len() + 1) as i64;
         }
         if self.choices.records.random_ids {
             return i64::try_from(self.noise(tick) >> 2 | 1 << 53).unwrap_or(i64::MAX);
@@ -183,11 +173,9 @@ impl Store {
             description: records.description.map(ToOwned::to_owned),
             slug: super::vaults::slug_of(self.choices, name, id),
             visibility: "private",
-            is_system: false,
-            is_general: false,
-            is_locked: false,
             created: now,
             updated: if records.vaults_age { now + 1 } else { now },
+            ..Vault::default()
         }
     }
 
@@ -202,14 +190,18 @@ impl Store {
             text,
             kind: "text",
             platform: records.platform.map(ToOwned::to_owned),
-            model: None,
-            aspect_ratio: None,
-            image: None,
-            references: Vec::new(),
-            images: Vec::new(),
             created: now,
             updated: if records.whole_seconds { now } else { now + 1 },
+            ..Prompt::default()
         }
+    }
+
+    /// A new record like a prompt of the account.
+    pub(super) fn copy(&mut self, owner: Account, prompt: i64) -> Result<i64, Refusal> {
+        let id = self.new_id();
+        let copy = Prompt { id, ..self.prompt(owner, prompt)?.clone() };
+        self.prompts.push(copy);
+        Ok(id)
     }
 
     /// The account's General vault, which is made now if it is not there.
@@ -226,21 +218,17 @@ impl Store {
         id
     }
 
-    /// The caller's prompt of this id.
     pub(super) fn prompt(&mut self, owner: Account, id: i64) -> Result<&mut Prompt, Refusal> {
         let found = self.prompts.iter_mut().find(|prompt| prompt.id == id);
         let found = found.ok_or_else(not_found)?;
         match self.choices.bug {
             "owner.of-prompts-not-asked" => return Ok(found),
-            "owner.of-prompts-403" if found.owner != owner => {
-                return Err(refused(403, "Forbidden"));
-            }
+            "owner.of-prompts-403" if found.owner != owner => return refuse(403, "Forbidden"),
             _ => {}
         }
         if found.owner == owner { Ok(found) } else { Err(not_yours()) }
     }
 
-    /// The caller's vault of this id.
     pub(super) fn vault(&mut self, owner: Account, id: i64) -> Result<&mut Vault, Refusal> {
         let found = self.vaults.iter_mut().find(|vault| vault.id == id);
         let found = found.ok_or_else(not_found)?;
@@ -250,7 +238,7 @@ impl Store {
             "owner.of-listed-vaults-not-asked" if found.visibility != "private" => {
                 return Ok(found);
             }
-            "owner.of-vaults-403" if found.owner != owner => return Err(refused(403, "Forbidden")),
+            "owner.of-vaults-403" if found.owner != owner => return refuse(403, "Forbidden"),
             _ => {}
         }
         if found.owner == owner { Ok(found) } else { Err(not_yours()) }
@@ -261,22 +249,20 @@ impl Store {
     pub(super) fn open_vault(&mut self, owner: Account, id: i64) -> Result<(), Refusal> {
         let statuses = &self.choices.statuses;
         match self.vaults.iter().find(|vault| vault.id == id) {
-            None if self.choices.bug("target.absent-ignored") => Ok(()),
-            None if self.choices.bug("soft.vault-target") && self.memory.had_vault(owner, id) => {
-                Ok(())
-            }
-            None if self.choices.bug("target.absent-500") => Err(refused(500, "foreign key")),
-            None => Err(refused(statuses.absent, "No such vault")),
-            Some(_) if self.choices.bug("owner.of-targets-not-asked") => Ok(()),
-            Some(vault) if vault.owner != owner => Err(refused(statuses.foreign, "Not your vault")),
-            Some(vault) if vault.is_locked => Err(refused(statuses.locked, "Locked")),
+            None if self.bug("target.absent-ignored") => Ok(()),
+            None if self.bug("soft.vault-target") && self.memory.had_vault(owner, id) => Ok(()),
+            None if self.bug("target.absent-500") => refuse(500, "foreign key"),
+            None => refuse(statuses.absent, "No such vault"),
+            Some(_) if self.bug("owner.of-targets-not-asked") => Ok(()),
+            Some(vault) if vault.owner != owner => refuse(statuses.foreign, "Not your vault"),
+            Some(vault) if vault.is_locked => refuse(statuses.locked, "Locked"),
             Some(_) => Ok(()),
         }
     }
 
     /// [`Self::open_vault`], but on a server with this bug, of any account.
     pub(super) fn target(&mut self, bug: &str, owner: Account, id: i64) -> Result<(), Refusal> {
-        let any = self.choices.bug(bug) && self.vaults.iter().any(|vault| vault.id == id);
+        let any = self.bug(bug) && self.vaults.iter().any(|vault| vault.id == id);
         if any { Ok(()) } else { self.open_vault(owner, id) }
     }
 
@@ -288,13 +274,13 @@ impl Store {
             "enter.leaves-others" => self.leave(|old| old.prompt == prompt),
             "enter.empties-vault" => self.leave(|old| old.vault == vault),
             "enter.at-most-two" if self.holders(prompt).len() > 1 => {
-                self.leave(|old| old.prompt == prompt);
+                self.leave(|old| old.prompt == prompt)
             }
             _ => {}
         }
         self.memberships.retain(|old| repeats || (old.vault, old.prompt) != (vault, prompt));
         let is_old = |old: &Membership| (old.vault, old.prompt) == (vault, prompt);
-        if self.choices.bug("soft.member-restored")
+        if self.bug("soft.member-restored")
             && let Some(old) = self.memory.removed.iter().position(is_old)
         {
             self.memberships.push(self.memory.removed.remove(old));
@@ -315,41 +301,34 @@ impl Store {
         id
     }
 
-    /// The prompts in a vault.
     pub(super) fn held_by(&self, vault: i64) -> Vec<i64> {
         let held = self.memberships.iter().filter(|held| held.vault == vault);
         held.map(|held| held.prompt).collect()
     }
 
-    /// The vaults of a prompt.
     pub(super) fn holders(&self, prompt: i64) -> Vec<i64> {
         let held = self.memberships.iter().filter(|held| held.prompt == prompt);
         held.map(|held| held.vault).collect()
     }
 
-    /// Takes out all memberships like this.
     pub(super) fn leave(&mut self, like: impl Fn(&Membership) -> bool) {
         self.memberships.retain(|held| !like(held));
     }
 
-    /// Unpins all memberships like this.
     pub(super) fn unpin(&mut self, like: impl Fn(&Membership) -> bool) {
         let held = self.memberships.iter_mut().filter(|held| like(held));
         held.for_each(|held| held.pinned = None);
     }
 
-    /// Changes all prompts like this.
     pub(super) fn change(&mut self, like: impl Fn(&Prompt) -> bool, change: impl Fn(&mut Prompt)) {
         self.prompts.iter_mut().filter(|prompt| like(prompt)).for_each(change);
     }
 
-    /// The membership of a prompt in a vault.
     pub(super) fn held(&self, vault: i64, prompt: i64) -> Option<i64> {
         let mut held = self.memberships.iter();
         held.find(|held| (held.vault, held.prompt) == (vault, prompt)).map(|held| held.id)
     }
 
-    /// Notes that something was deleted.
     pub(super) fn goes(&mut self, call: &Call, id: i64) {
         self.gone.push((id, call.account, Instant::now()));
     }

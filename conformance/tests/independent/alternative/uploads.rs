@@ -1,12 +1,8 @@
 //! `POST /uploads/images`, and the files that come of it and of generations.
 
 use hyper::body::Bytes;
-use serde_json::json;
 
-use super::answer::{Answer, Outcome, bad};
-use super::call::Call;
-use super::clock::{Millis, now};
-use super::store::{Account, Store};
+use super::prelude::*;
 
 const TYPES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/gif"];
 const BYTES_MAX: i64 = 10_485_760;
@@ -25,13 +21,12 @@ pub(super) struct File {
     pub(super) live: Millis,
 }
 
-/// `POST /uploads/images`.
 pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     let fields = call.fields("contentType size", Call::may_write)?;
     let content_type = fields.choice("contentType", TYPES)?;
     let content_type = content_type.ok_or_else(|| bad("contentType", "missing"))?;
     let size = fields.integer("size")?.ok_or_else(|| bad("size", "missing"))?;
-    let (least, most) = match call.choices.bug {
+    let (least, most) = match call.bug {
         "slot.size-zero" => (0, BYTES_MAX),
         "slot.size-unlimited" => (1, i64::MAX),
         "slot.size-one-more" => (1, BYTES_MAX + 1),
@@ -39,11 +34,8 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
         "slot.size-negative" => (i64::MIN, BYTES_MAX),
         _ => (1, BYTES_MAX),
     };
-    let most = if content_type == "image/gif" && call.choices.bug("slot.gif-small") {
-        5 << 20
-    } else {
-        most
-    };
+    let most =
+        if content_type == "image/gif" && call.bug("slot.gif-small") { 5 << 20 } else { most };
     if !(least..=most).contains(&size) {
         return Err(bad("size", "too small or too large"));
     }
@@ -73,7 +65,7 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
 fn new_file(store: &mut Store, owner: Account, content_type: &'static str, size: i64) -> File {
     let (mut name, signature, secret) =
         (store.new_secret(), store.new_secret(), store.new_secret());
-    if store.choices.bug("slot.one-name") && size > 0 {
+    if store.bug("slot.one-name") && size > 0 {
         "0123456789abcdef".clone_into(&mut name);
     }
     let token = match store.choices.files.on_another_host {
@@ -83,7 +75,6 @@ fn new_file(store: &mut Store, owner: Account, content_type: &'static str, size:
     File { name, signature, token, content_type, size, bytes: None, shown: None, live: Millis::MAX }
 }
 
-/// Where the bytes go.
 fn upload_url(store: &Store, file: &File) -> String {
     let (root, name, signature) = (&store.storage_url, &file.name, &file.signature);
     match store.choices.files.on_another_host {
@@ -115,6 +106,5 @@ pub(super) fn keep(store: &mut Store, owner: Account, kind: &str) -> String {
     url
 }
 
-/// A PNG of one pixel.
 const PNG: [u8; 69] = *b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\
 \0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82";

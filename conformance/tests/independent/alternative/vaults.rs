@@ -1,24 +1,18 @@
 //! The endpoints `/vaults` and `/vaults/{vaultId}`.
 
-use serde_json::Value;
-
-use super::answer::{Answer, Outcome, Refusal, bad, refused};
-use super::call::Call;
-use super::choices::Choices;
-use super::show;
-use super::store::{Account, Store};
+use super::prelude::*;
+use super::slips::without;
 
 const FIELDS: &str = "name description visibility";
 const VISIBILITIES: &[&str] = &["public", "unlisted", "private"];
 
-/// `GET /vaults`.
 pub(super) fn list(store: &Store, call: &Call) -> Outcome {
     call.may_read()?;
     let mut own: Vec<_> = store.vaults.iter().filter(|each| each.owner == call.account).collect();
     // A stable sort: those of one second stay in the order they were made in, which
     // is not the one that the API has beyond that.
     own.sort_by_key(|vault| std::cmp::Reverse(vault.created.div_euclid(1000)));
-    match call.choices.bug {
+    match call.bug {
         "vaults.oldest-first" => own.sort_by_key(|vault| (vault.created, vault.id)),
         "vaults.by-name" => own.sort_by_key(|vault| vault.name.clone()),
         "vaults.last-updated-first" => own.sort_by_key(|vault| std::cmp::Reverse(vault.updated)),
@@ -44,20 +38,19 @@ pub(super) fn list(store: &Store, call: &Call) -> Outcome {
         }
         _ => {}
     }
-    let own = own.into_iter().map(|vault| show::vault(store, vault));
-    let mut own: Vec<_> = own.collect();
-    for vault in &mut own {
-        match call.choices.bug {
-            "vaults.count-zero" => vault["promptCount"] = 0.into(),
-            "vaults.without-description" => vault["description"] = Value::Null,
-            "vaults.without-slug" => drop(vault.as_object_mut().map(|vault| vault.remove("slug"))),
+    let shown = |vault| {
+        let mut shown = show::vault(store, vault);
+        match call.bug {
+            "vaults.count-zero" => shown["promptCount"] = json!(0),
+            "vaults.without-description" => shown["description"] = Value::Null,
+            "vaults.without-slug" => without(&mut shown, "slug"),
             _ => {}
         }
-    }
-    Ok(Answer::ok(own.into()))
+        shown
+    };
+    Ok(Answer::ok(own.into_iter().map(shown).collect()))
 }
 
-/// `POST /vaults`.
 pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     let fields = call.fields(FIELDS, Call::may_write)?;
     let name = fields.text("name", 50)?.ok_or_else(|| bad("name", "missing"))?;
@@ -67,14 +60,14 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     }
     vault.visibility = fields.choice("visibility", VISIBILITIES)?.unwrap_or("private");
     if is_taken(store, call.account, &name) {
-        return Err(refused(call.choices.statuses.name_taken, "Name taken"));
+        return refuse(call.choices.statuses.name_taken, "Name taken");
     }
     let own = store.vaults.iter().filter(|vault| vault.owner == call.account).count();
     if call.choices.records.vaults_max.is_some_and(|most| own >= most) {
-        return Err(refused(403, "Too many vaults"));
+        return refuse(403, "Too many vaults");
     }
     call.after_all(Call::may_write)?;
-    match call.choices.bug {
+    match call.bug {
         "create-vault.public-by-default" if !fields.has("visibility") => {
             vault.visibility = "public"
         }
@@ -92,140 +85,108 @@ pub(super) fn create(store: &mut Store, call: &Call) -> Outcome {
     answer(store, call.account, id).map(Answer::created)
 }
 
-/// `GET /vaults/{vaultId}`.
 pub(super) fn read(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let vault = answer(store, call.account, id)?;
     call.may_read()?;
-    let is_hidden = match call.choices.bug {
+    let is_hidden = match call.bug {
         "read-vault.private-404" => vault["visibility"] == "private",
         "read-vault.unlisted-404" => vault["visibility"] == "unlisted",
         "read-vault.system-404" => vault["isSystem"] == true,
         _ => false,
     };
     if is_hidden {
-        return Err(super::answer::not_found());
+        return Err(not_found());
     }
     Ok(Answer::ok(vault))
 }
 
-/// `PATCH /vaults/{vaultId}`.
 pub(super) fn update(store: &mut Store, call: &Call, id: i64) -> Outcome {
     let old_name = store.vault(call.account, id)?.name.clone();
     let fields = call.fields(FIELDS, Call::may_write)?;
-    if call.choices.bug("patch-vault.in-place")
-        && let Some(name) = fields.text("name", 50)?
-    {
+    let (bug, has) = (|name| call.bug(name), |field| fields.has(field));
+    let mut name = fields.text("name", 50)?;
+    if let Some(name) = name.clone().filter(|_| bug("patch-vault.in-place")) {
         store.vault(call.account, id)?.name = name;
     }
-    let name = fields.text("name", 50)?.unwrap_or_else(|| old_name.clone());
-    let description = fields.nullable_text("description", 200)?;
-    let visibility = fields.choice("visibility", VISIBILITIES)?;
-    let unchanged = name == old_name && fields.has("name");
-    match call.choices.bug {
-        "patch-vault.own-name-409" if unchanged => return Err(refused(409, "Name taken")),
-        "patch-vault.unchanged-404" if unchanged && !fields.has("description") => {
-            return Err(super::answer::not_found());
-        }
+    let mut description = fields.nullable_text("description", 200)?;
+    let mut visibility = fields.choice("visibility", VISIBILITIES)?;
+    let mut sets_description = has("description");
+    let unchanged = name.as_ref() == Some(&old_name);
+    match call.bug {
+        "patch-vault.own-name-409" if unchanged => return refuse(409, "Name taken"),
+        "patch-vault.unchanged-404" if unchanged && !sets_description => return Err(not_found()),
+        "patch-vault.name-asked" if !has("name") => return Err(bad("name", "missing")),
         _ => {}
     }
-    if name != old_name && is_taken(store, call.account, &name) {
-        return Err(refused(call.choices.statuses.name_taken, "Name taken"));
+    if name.as_ref().is_some_and(|name| *name != old_name && is_taken(store, call.account, name)) {
+        return refuse(call.choices.statuses.name_taken, "Name taken");
     }
     call.after_all(Call::may_write)?;
+    let before = answer(store, call.account, id)?;
     let now = store.now();
     let vault = store.vault(call.account, id)?;
-    match call.choices.bug {
-        "late.patch-vault-all" if visibility.is_some() => {
-            let to = visibility.unwrap_or("private");
-            let own = store.vaults.iter_mut().filter(|one| one.owner == call.account);
-            own.filter(|one| !one.is_system).for_each(|one| one.visibility = to);
-        }
+    match call.bug {
+        "patch-vault.drops-description" => sets_description = true,
+        "patch-vault.name-drops-description" if has("name") => sets_description = true,
+        "patch-vault.drops-visibility" => visibility = visibility.or(Some("private")),
+        "patch-vault.null-kept" if description.is_none() => return Ok(Answer::ok(before)),
+        "patch-vault.null-is-empty" => description = description.or(Some(String::new())),
+        "patch-vault.visibility-kept" => visibility = None,
+        "patch-vault.name-kept" => name = None,
+        "patch-vault.created-moves" => vault.created = now + 1000,
+        "patch-vault.publishes" if sets_description => visibility = Some("public"),
+        "patch-vault.empties" => store.leave(|held| held.vault == id),
         "late.patch-vault-unpins" => store.unpin(|held| held.vault == id),
-        "patch-vault.drops-description" if !fields.has("description") => vault.description = None,
-        "patch-vault.drops-visibility" if !fields.has("visibility") => vault.visibility = "private",
-        "patch-vault.name-drops-description" if fields.has("name") => vault.description = None,
-        "patch-vault.null-kept" if description.is_none() => {
-            return answer(store, call.account, id).map(Answer::ok);
-        }
-        "patch-vault.null-is-empty" if fields.has("description") && description.is_none() => {
-            vault.description = Some(String::new());
-            return answer(store, call.account, id).map(Answer::ok);
+        "late.patch-vault-all" if visibility.is_some() => {
+            let own = store.vaults.iter_mut().filter(|one| one.owner == call.account);
+            let own = own.filter(|one| !one.is_system);
+            own.for_each(|one| one.visibility = visibility.unwrap_or("private"));
         }
         "patch-vault.not-stored" => {
-            let mut shown = answer(store, call.account, id)?;
-            shown["name"] = name.into();
+            let mut shown = before;
+            shown["name"] = name.unwrap_or(old_name).into();
             return Ok(Answer::ok(shown));
         }
-        "patch-vault.visibility-kept" => {
-            (vault.name, vault.description) = (name, description.or(vault.description.take()));
-            return answer(store, call.account, id).map(Answer::ok);
-        }
-        "patch-vault.name-kept" => {
-            vault.visibility = visibility.unwrap_or(vault.visibility);
-            return answer(store, call.account, id).map(Answer::ok);
-        }
-        "patch-vault.answers-before" => {
-            vault.visibility = visibility.unwrap_or(vault.visibility);
-            let old = answer(store, call.account, id)?;
-            let vault = store.vault(call.account, id)?;
-            vault.name = name;
-            if fields.has("description") {
-                vault.description = description;
-            }
-            return Ok(Answer::ok(old));
-        }
-        "patch-vault.answers-changes" => {
-            vault.name.clone_from(&name);
-            vault.visibility = visibility.unwrap_or(vault.visibility);
-            if fields.has("description") {
-                vault.description = description;
-            }
-            return Ok(Answer::ok(serde_json::json!({ "id": id, "name": name })));
-        }
-        "patch-vault.created-moves" => vault.created = now + 1000,
-        "patch-vault.name-asked" if !fields.has("name") => return Err(bad("name", "missing")),
-        "patch-vault.publishes" if fields.has("description") => vault.visibility = "public",
-        "patch-vault.empties" => store.leave(|held| held.vault == id),
         _ => {}
     }
     let vault = store.vault(call.account, id)?;
     if vault.is_locked {
-        return Err(refused(call.choices.statuses.system, "Locked"));
+        return refuse(call.choices.statuses.system, "Locked");
     }
     if call.choices.records.slugs_follow {
-        vault.slug = slug_of(call.choices, &name, id);
+        vault.slug = slug_of(call.choices, name.as_ref().unwrap_or(&old_name), id);
     }
-    vault.name = name;
-    if call.choices.bug("vaults.last-updated-first") {
+    vault.name = name.unwrap_or(old_name);
+    if bug("vaults.last-updated-first") {
         vault.updated = now + 1000;
     }
     vault.visibility = visibility.unwrap_or(vault.visibility);
-    if fields.has("description") {
+    if sets_description {
         vault.description = description;
     }
-    answer(store, call.account, id).map(Answer::ok)
+    match call.bug {
+        "patch-vault.answers-before" => Ok(Answer::ok(before)),
+        "patch-vault.answers-changes" => Ok(Answer::ok(json!({ "id": id, "name": vault.name }))),
+        _ => answer(store, call.account, id).map(Answer::ok),
+    }
 }
 
-/// `DELETE /vaults/{vaultId}`.
 pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
     call.may_write()?;
     if !store.went_meanwhile(call, id) {
         if store.vault(call.account, id)?.is_general {
-            return Err(refused(call.choices.statuses.system, "Needed"));
+            return refuse(call.choices.statuses.system, "Needed");
         }
         let held = store.held_by(id);
-        match call.choices.bug {
+        match call.bug {
             "late.delete-vault-drops-platforms" => {
-                store.change(|one| held.contains(&one.id), |one| one.platform = None);
+                store.change(|one| held.contains(&one.id), |one| one.platform = None)
             }
             "late.delete-vault-all-of-name" => {
                 let name = store.vault(call.account, id)?.name.chars().take(5).collect::<String>();
-                store.vaults.retain(|vault| {
-                    vault.is_system
-                        || vault.id == id
-                        || vault.visibility != "unlisted"
-                        || !vault.name.starts_with(&name)
-                });
+                let is_like =
+                    |vault: &Vault| vault.visibility == "unlisted" && vault.name.starts_with(&name);
+                store.vaults.retain(|vault| vault.is_system || vault.id == id || !is_like(vault));
             }
             "delete-vault.with-prompts" => {
                 store.prompts.retain(|prompt| !held.contains(&prompt.id));
@@ -236,9 +197,7 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
                 let gone: Vec<_> = held.iter().copied().filter(alone).collect();
                 store.prompts.retain(|prompt| !gone.contains(&prompt.id));
             }
-            "delete-vault.refused-if-full" if !held.is_empty() => {
-                return Err(refused(409, "Not empty"));
-            }
+            "delete-vault.refused-if-full" if !held.is_empty() => return refuse(409, "Not empty"),
             "delete-vault.not-done" => return Ok(Answer::deleted(call.choices, id)),
             "delete-vault.all-memberships" => store.leave(|one| held.contains(&one.prompt)),
             "delete-vault.hidden-only" => {
@@ -248,7 +207,7 @@ pub(super) fn delete(store: &mut Store, call: &Call, id: i64) -> Outcome {
             _ => {}
         }
         store.vaults.retain(|vault| vault.id != id);
-        if !call.choices.bug("delete-vault.keeps-memberships") {
+        if !call.bug("delete-vault.keeps-memberships") {
             store.leave(|held| held.vault == id);
         }
         store.goes(call, id);
@@ -262,7 +221,6 @@ pub(super) fn is_taken(store: &Store, owner: Account, name: &str) -> bool {
         && store.vaults.iter().any(|vault| vault.owner == owner && vault.name == name)
 }
 
-/// The vault object of the caller's vault.
 pub(super) fn answer(store: &mut Store, owner: Account, id: i64) -> Result<Value, Refusal> {
     store.vault(owner, id)?;
     let vault = store.vaults.iter().find(|vault| vault.id == id);

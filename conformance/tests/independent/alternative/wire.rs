@@ -10,17 +10,15 @@ use hyper::header::{
     SET_COOKIE, WWW_AUTHENTICATE,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Version};
-use serde_json::Value;
 
-use super::answer::{Outcome, Refusal, unreadable};
-use super::choices::Choices;
+use super::answer::unreadable;
+use super::prelude::*;
 
 /// No valid body comes near this, with every character written as an escape.
 const BODY_BYTES_MAX: usize = 3 << 20;
 /// Small, so that a client sees an answer in more than one piece.
 const CHUNK_BYTES: usize = 700;
 
-/// A request that was read to its end.
 pub(super) struct ApiRequest {
     pub(super) method: Method,
     pub(super) path: String,
@@ -33,14 +31,12 @@ pub(super) struct ApiRequest {
 }
 
 impl ApiRequest {
-    /// Whether there is one, text or not.
     pub(super) fn has_authorization(&self) -> bool {
         self.headers.contains_key(AUTHORIZATION)
     }
 
-    /// A header that is text.
-    pub(super) fn header(&self, name: &str) -> Option<String> {
-        self.headers.get(name)?.to_str().ok().map(ToOwned::to_owned)
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
     }
 }
 
@@ -52,25 +48,30 @@ pub(super) struct Raw {
 }
 
 impl Raw {
+    pub(super) fn plain(status: u16, body: &'static str) -> Self {
+        Self { status, headers: Vec::new(), body: body.into() }
+    }
+
+    pub(super) fn with(mut self, name: HeaderName, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
     /// Come again later: now, soon, or without a word when.
     pub(super) fn busy(count: u64) -> Self {
-        let after = ["0", "Thu, 01 Jan 1970 00:00:00 GMT", "1"];
-        let after = after.into_iter().nth(usize::try_from(count % 4).unwrap_or_default());
-        let after = after.map(|after| (RETRY_AFTER, after.to_owned()));
-        let body = Bytes::from_static(b"slow down");
-        Self { status: 429, headers: after.into_iter().collect(), body }
+        let busy = Self::plain(429, "slow down");
+        match count % 4 {
+            0 => busy.with(RETRY_AFTER, "0"),
+            1 => busy.with(RETRY_AFTER, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            2 => busy.with(RETRY_AFTER, "1"),
+            _ => busy,
+        }
     }
 
     /// What frameworks say by themselves.
     pub(super) fn page(status: u16) -> Self {
-        let headers = vec![(CONTENT_TYPE, "text/html".to_owned())];
-        Self { status, headers, body: Bytes::from_static(b"<!doctype html><title>Error</title>") }
-    }
-
-    /// Elsewhere.
-    pub(super) fn moved(to: String) -> Self {
-        let headers = vec![(hyper::header::LOCATION, to)];
-        Self { status: 308, headers, body: Bytes::new() }
+        let page = Self::plain(status, "<!doctype html><title>Error</title>");
+        page.with(CONTENT_TYPE, "text/html")
     }
 }
 
@@ -80,7 +81,6 @@ pub(super) fn may_come_again(request: &Request<Incoming>) -> bool {
     request.method() != Method::PUT
 }
 
-/// Reads a whole request.
 pub(super) async fn read(request: Request<Incoming>) -> Result<ApiRequest, Refusal> {
     let (head, body) = request.into_parts();
     if head.version == Version::HTTP_11 && !has_one_host(&head.headers) {
@@ -109,7 +109,6 @@ fn has_one_host(headers: &HeaderMap) -> bool {
     }
 }
 
-/// The response for an outcome.
 pub(super) fn write(choices: &Choices, outcome: Outcome) -> Response<Chunks> {
     let [of_success, of_error] = choices.wire.content_types;
     let (status, body, content_type) = match outcome {
@@ -121,7 +120,7 @@ pub(super) fn write(choices: &Choices, outcome: Outcome) -> Response<Chunks> {
     };
     let body = match choices.wire.spread_out {
         true => pieces(&in_ascii(&body)),
-        false if choices.bug("wire.length-in-characters") => {
+        false if choices.bug == "wire.length-in-characters" => {
             let text = body.to_string();
             let length = text.chars().count();
             Full::from(Bytes::from(text).slice(..length)).boxed()
@@ -133,7 +132,6 @@ pub(super) fn write(choices: &Choices, outcome: Outcome) -> Response<Chunks> {
     response
 }
 
-/// The response as it is.
 pub(super) fn write_raw(choices: &Choices, raw: Raw) -> Response<Chunks> {
     let mut response = respond(choices, raw.status, Full::new(raw.body).boxed());
     for (name, value) in raw.headers {
@@ -169,18 +167,12 @@ fn respond(choices: &Choices, status: u16, body: Chunks) -> Response<Chunks> {
 /// characters occur within strings only, so that they can be replaced in the
 /// text as a whole.
 fn in_ascii(value: &Value) -> String {
-    let mut text = String::from("\n");
-    for char in format!("{value:#}").chars() {
-        if char.is_ascii() {
-            text.push(char);
-            continue;
-        }
-        for unit in char.encode_utf16(&mut [0; 2]) {
-            text.push_str(&format!("\\u{unit:04X}"));
-        }
-    }
-    text.push_str("\r\n");
-    text
+    let escape = |unit: &mut u16| format!("\\u{unit:04X}");
+    let written = |char: char| match char.is_ascii() {
+        true => char.to_string(),
+        false => char.encode_utf16(&mut [0; 2]).iter_mut().map(escape).collect(),
+    };
+    format!("\n{}\r\n", format!("{value:#}").chars().map(written).collect::<String>())
 }
 
 /// A body in pieces, or of announced length if it is one piece.

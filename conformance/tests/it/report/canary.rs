@@ -1,11 +1,9 @@
 //! A key that a target says back, in whatever disguise, shows nowhere.
 
 use data_encoding::{BASE64, HEXLOWER};
-use promptarium_conformance::report::Format;
 
 use super::secret;
-use crate::program::{folder, program};
-use crate::stub::{Answer, KEY, Request, Stub};
+use crate::prelude::*;
 
 /// The key as a target may give it back.
 fn disguises() -> Vec<String> {
@@ -45,12 +43,10 @@ fn traces() -> Vec<String> {
 }
 
 /// Says all of it in a header and in bodies of every status.
-fn tattles(request: &Request) -> Answer {
+fn tattles(line: &str) -> Answer {
     let all = disguises();
-    let status = match request.line.split(' ').next() {
-        _ if request.line == "GET /vaults" => {
-            return Answer::Json(200, r#"{"data":[],"error":null}"#.into());
-        }
+    let status = match line.split(' ').next() {
+        _ if line == "GET /vaults" => return Answer::no_vaults(),
         Some("GET") => 200,
         Some("POST") => 201,
         Some("PATCH") => 404,
@@ -92,7 +88,7 @@ async fn a_key_that_a_target_says_back_shows_nowhere() {
     let ran = program(&arguments, &variables).await.ended(1, &[]);
     let mut told = vec![("stdout", ran.out), ("stderr", ran.err)];
     for (name, _) in Format::ALL {
-        told.push((name, std::fs::read_to_string(file(name)).unwrap()));
+        told.push((name, text(file(name))));
     }
     let traces = traces();
     for (name, text) in &told {

@@ -1,17 +1,10 @@
 //! A report in which everything that can come of a scenario has come of one, and
 //! in which the target said what hurts most wherever it could.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use jiff::civil::date;
-use promptarium_conformance::{
-    Case, Failure, KnownFailures, Report, Run, Scenario, Selection, Target, TargetConfig,
-    Untestable,
-};
+use promptarium_conformance::scenarios::prelude::Result;
 
-use crate::isolation::{scenario, selection};
-use crate::stub::{Answer, KEY, Stub};
+use crate::prelude::*;
 
 /// What each format must not take for markup, for a command or for a key press.
 pub(super) const HOSTILE: &str = "</code></pre><img src=x onerror=alert(1)><script>alert(2)\
@@ -53,61 +46,56 @@ pub(super) const SCENARIOS: [&Scenario; 9] = [
 ];
 
 /// Makes a vault, which the target then does not delete.
-async fn passes(case: Case) -> Result<(), Failure> {
+async fn passes(case: Case) -> Result {
     case.vault().await.map(drop)
 }
 
 /// Its set-up is a call that the target fails.
-async fn builds_on_a_prompt(case: Case) -> Result<(), Failure> {
+async fn builds_on_a_prompt(case: Case) -> Result {
     case.prompt().await.map(drop)
 }
 
-async fn looks(case: Case) -> Result<(), Failure> {
+async fn looks(case: Case) -> Result {
     case.wire().get("/vaults").await?.status(200).map(drop)
 }
 
-async fn fails(case: Case) -> Result<(), Failure> {
+async fn fails(case: Case) -> Result {
     looks(case.clone()).await?;
     let reply = case.wire().call(http::Method::POST, "/hostile").body("text/plain", HOSTILE);
     let reply = reply.send().await?;
     Err(reply.failure(format!("a good answer, not {HOSTILE}"), format!("a bad one: {HOSTILE}")))
 }
 
-async fn hangs(case: Case) -> Result<(), Failure> {
+async fn hangs(case: Case) -> Result {
     case.anonymous().get("/hang").await.map(drop)
 }
 
 pub(super) async fn target() -> (Stub, Arc<Target>) {
-    let stub = Stub::start(|request| match request.line.as_str() {
+    let stub = Stub::start(|line| match line {
         "GET /hang" => Answer::Hang,
-        "POST /vaults" => Answer::Json(201, r#"{"data":{"id":5},"error":null}"#.into()),
-        "GET /vaults" => Answer::Json(200, r#"{"data":[],"error":null}"#.into()),
+        "POST /vaults" => Answer::data(201, json!({ "id": 5 })),
+        "GET /vaults" => Answer::no_vaults(),
         "POST /hostile" => Answer::Html(500, HOSTILE),
-        _ => Answer::Json(500, "{}".into()),
+        _ => Answer::nothing(500),
     });
     let stub = stub.await;
-    let mut config = TargetConfig::new(stub.base_url.parse().unwrap(), KEY);
-    config.timeout = Duration::from_secs(2);
-    let target = Arc::new(Target::new(config).unwrap());
-    (stub, target)
+    let config = TargetConfig { other_api_key: None, ..stub.config() };
+    let target = Target::new(config).unwrap();
+    (stub, target.into())
 }
 
-pub(super) fn known() -> KnownFailures {
-    KnownFailures::parse("known.toml", KNOWN, date(2026, 6, 1), |_| true).unwrap()
-}
-
-/// A run of those, with the list of known failures.
 pub(super) async fn run() -> (Stub, Run) {
     let (stub, target) = target().await;
     let selection = Selection { filters: vec!["plain".into()], ..selection(&SCENARIOS) };
     let mut run = Run::new(target, selection);
-    (run.report.known, run.report.seed) = (known(), 7);
+    let known = KnownFailures::parse("known.toml", KNOWN, date(2026, 6, 1), |_| true);
+    (run.report.known, run.report.seed) = (known.unwrap(), 7);
     (stub, run)
 }
 
 pub(super) async fn report() -> Report {
     let (_stub, run) = run().await;
-    let report = run.run(std::future::pending(), |_, _| {}).await;
+    let report = finish(run).await;
     let untestable = Untestable {
         what: "generations".into(),
         reason: "the provider is <i>slow</i>".into(),
@@ -123,5 +111,5 @@ pub(super) async fn others() -> [Report; 3] {
     let stopped = run.run(std::future::ready(()), |_, _| {}).await;
     let (_stub, target) = target().await;
     let run = Run::new(target, selection(&SCENARIOS[..1]));
-    [begun, stopped, run.run(std::future::pending(), |_, _| {}).await]
+    [begun, stopped, finish(run).await]
 }

@@ -1,8 +1,9 @@
 //! The summary: within GitHub's limit, and nothing that a target says is markup.
 
-use promptarium_conformance::report::{Outcome, Record, Report, markdown};
+use promptarium_conformance::report::markdown;
 
 use super::kinds;
+use crate::prelude::*;
 
 /// The lines outside of blocks of code.
 fn outside(page: &str) -> Vec<&str> {

@@ -1,9 +1,9 @@
 //! The schema in `docs/` and the JSON of reports say the same.
 
-use promptarium_conformance::report::Format;
 use serde_json::{Map, Value, json as value};
 
 use super::kinds;
+use crate::prelude::*;
 
 fn schema() -> Value {
     let file =

@@ -1,15 +1,11 @@
 //! When reports are written, and what becomes of a run whose reports cannot be.
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
-use promptarium_conformance::Report;
-use promptarium_conformance::report::{Format, Output, Outputs};
+use promptarium_conformance::report::{Output, Outputs};
 
 use super::kinds;
-use crate::program::{self, command, folder};
-use crate::stub::{Answer, KEY, Stub};
+use crate::prelude::*;
 
 fn file(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("report.{name}"))
@@ -18,6 +14,10 @@ fn file(folder: &Path, name: &str) -> PathBuf {
 fn outputs(folder: &Path) -> Vec<Output> {
     let output = |name: &str| format!("{name}={}", file(folder, name).display()).parse().unwrap();
     Format::ALL.map(|(name, _)| output(name)).into()
+}
+
+fn all_have(folder: &Path, part: &str) -> bool {
+    Format::ALL.iter().all(|(name, _)| text(file(folder, name)).contains(part))
 }
 
 /// Until it holds, or for ten seconds.
@@ -40,13 +40,9 @@ async fn every_format_is_written_while_the_run_goes_on() {
     let folder = folder("reports-go-on");
     let outputs = Outputs::begin(outputs(&folder), &kinds::run().await.1.report).unwrap();
     for (name, _) in Format::ALL {
-        let text = std::fs::read_to_string(file(&folder, name)).unwrap();
-        assert!(!text.contains(report.records[0].id), "{name}");
+        assert!(!text(file(&folder, name)).contains(report.records[0].id), "{name}");
     }
-    let in_all = |part: &'static str| {
-        let text = |name: &str| std::fs::read_to_string(file(&folder, name)).unwrap();
-        move || Format::ALL.iter().all(|(name, _)| text(name).contains(part))
-    };
+    let in_all = |part: &'static str| || all_have(&folder, part);
     let records = &report.records;
     let tell = |counts: std::ops::RangeInclusive<usize>| {
         counts.for_each(|count| outputs.add(&records[count - 1], &first(&report, count)));
@@ -58,8 +54,7 @@ async fn every_format_is_written_while_the_run_goes_on() {
     eventually("a later record", in_all("known.is.over")).await;
     outputs.end(&report).unwrap();
     for (name, format) in Format::ALL {
-        let text = std::fs::read_to_string(file(&folder, name)).unwrap();
-        assert_eq!(text, format.render(&report), "{name}");
+        assert_eq!(text(file(&folder, name)), format.render(&report), "{name}");
     }
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), Format::ALL.len());
 }
@@ -102,14 +97,9 @@ async fn two_reports_do_not_go_to_one_file() {
     }
 }
 
-/// What GET /vaults is answered, so that a run begins.
-fn empty() -> Answer {
-    Answer::Json(200, r#"{"data":[],"error":null}"#.into())
-}
-
 #[tokio::test]
 async fn a_full_disk_is_told_in_one_line_and_loses_no_other_report() {
-    let stub = Stub::start(|_| empty()).await;
+    let stub = Stub::always(Answer::no_vaults()).await;
     let folder = folder("reports-full");
     let json = file(&folder, "json");
     let reports = [format!("json={}", json.display()), "html=/dev/full".to_owned()];
@@ -119,20 +109,18 @@ async fn a_full_disk_is_told_in_one_line_and_loses_no_other_report() {
     let told = ran.ended(2, &["verdict: failed"]).err;
     let lines: Vec<_> = told.lines().filter(|line| line.contains("cannot write")).collect();
     assert!(lines.len() == 1 && lines[0].contains("/dev/full: "), "{told}");
-    assert!(std::fs::read_to_string(json).unwrap().contains("\"verdict\": \"failed\""));
+    assert!(text(json).contains("\"verdict\": \"failed\""));
 }
 
 #[tokio::test]
 async fn a_run_that_is_killed_leaves_what_it_had_found_in_every_format() {
     // Every other scenario fails at once, the others keep the run from its end.
     let seen = AtomicUsize::new(0);
-    let stub = Stub::start(move |request| match request.line.as_str() {
-        "GET /vaults" => empty(),
+    let stub = Stub::start(move |line| match line {
+        "GET /vaults" => Answer::no_vaults(),
         // What the run asks before it begins.
-        line if line.starts_with("GET /prompts") => Answer::Json(404, "{}".into()),
-        "POST /vaults" if seen.fetch_add(1, Ordering::Relaxed) % 2 == 1 => {
-            Answer::Json(201, "{}".into())
-        }
+        line if line.starts_with("GET /prompts") => Answer::nothing(404),
+        "POST /vaults" if seen.fetch_add(1, Ordering::Relaxed) % 2 == 1 => Answer::nothing(201),
         _ => Answer::Hang,
     });
     let stub = stub.await;
@@ -143,8 +131,8 @@ async fn a_run_that_is_killed_leaves_what_it_had_found_in_every_format() {
         command.arg("--report").arg(format!("{name}={}", file(&folder, name).display()));
     }
     let mut run = command.stdout(std::process::Stdio::null()).spawn().unwrap();
-    let text = |name: &str| std::fs::read_to_string(file(&folder, name)).unwrap_or_default();
-    let json = || serde_json::from_str::<serde_json::Value>(&text("json")).unwrap_or_default();
+    let text_of = |name: &str| std::fs::read_to_string(file(&folder, name)).unwrap_or_default();
+    let json = || serde_json::from_str::<serde_json::Value>(&text_of("json")).unwrap_or_default();
     let failed = || {
         let records = json()["records"].as_array().cloned().unwrap_or_default();
         let found = records.into_iter().find(|record| record["outcome"] == "failed");
@@ -152,13 +140,11 @@ async fn a_run_that_is_killed_leaves_what_it_had_found_in_every_format() {
     };
     eventually("a failure", || failed().is_some()).await;
     let id = failed().unwrap();
-    eventually("it in all", || Format::ALL.iter().all(|(name, _)| text(name).contains(&id))).await;
+    eventually("it in all", || all_have(&folder, &id)).await;
     run.kill().unwrap();
     run.wait().unwrap();
     assert_eq!(json()["verdict"], "unfinished");
-    for (name, _) in Format::ALL {
-        assert!(text(name).contains(&id), "{name} lacks {id}");
-    }
-    roxmltree::Document::parse(&text("junit")).unwrap();
-    assert!(text("html").ends_with("</html>\n"));
+    assert!(all_have(&folder, &id));
+    roxmltree::Document::parse(&text_of("junit")).unwrap();
+    assert!(text_of("html").ends_with("</html>\n"));
 }

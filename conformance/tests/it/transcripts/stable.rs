@@ -15,54 +15,43 @@ const WORD: usize = 24;
 /// Characters of a body.
 const BODY: usize = 200;
 
-/// What an id is that of, by its range.
-fn kind(id: usize) -> &'static str {
-    match id {
-        ..PROMPTS => "vault",
-        PROMPTS..MEMBERS => "prompt",
-        _ => "member",
-    }
-}
-
-/// The ids of a scenario in the order in which its requests name them.
+/// Names for ids, each by the range of its kind.
 #[derive(Default)]
-struct Ids(Vec<(String, String)>);
+struct Names(Vec<(String, String)>);
 
-impl Ids {
-    fn add(&mut self, text: &str) {
-        self.add_from(text, VAULTS);
-    }
-
-    /// Those that are no smaller than this.
-    fn add_from(&mut self, text: &str, least: usize) {
+impl Names {
+    /// Names the ids in a text that are no smaller than this.
+    fn add(&mut self, text: &str, least: usize) {
         for word in text.split(|one: char| !one.is_ascii_alphanumeric()) {
-            let id = word.parse().ok().filter(|id| (least..100_000).contains(id));
-            let Some(kind) = id.map(kind) else { continue };
-            if self.0.iter().all(|(known, _)| known != word) {
-                let same = |(_, name): &&(String, String)| name.starts_with(&format!("${kind}"));
-                let number = self.0.iter().filter(same).count() + 1;
-                self.0.push((word.to_owned(), format!("${kind}{number}")));
-            }
+            let kind = match word.parse::<usize>() {
+                Ok(id) if !(least..100_000).contains(&id) || self.of(word).is_some() => continue,
+                Ok(..PROMPTS) => "$vault",
+                Ok(PROMPTS..MEMBERS) => "$prompt",
+                Ok(MEMBERS..) => "$member",
+                Err(_) => continue,
+            };
+            let number = self.0.iter().filter(|(_, name)| name.starts_with(kind)).count() + 1;
+            self.0.push((word.to_owned(), format!("{kind}{number}")));
         }
     }
 
-    fn name(&self, word: &str) -> Option<&str> {
+    fn of(&self, word: &str) -> Option<&str> {
         self.0.iter().find(|(id, _)| id == word).map(|(_, name)| name.as_str())
     }
 }
 
 pub(super) fn steps(steps: &[Step]) -> Vec<Step> {
-    let mut ids = Ids::default();
+    let mut ids = Names::default();
     let mut shown: Vec<Step> = Vec::new();
     for step in steps {
-        ids.add(step.call.split('?').next().unwrap());
+        ids.add(step.call.split('?').next().unwrap(), VAULTS);
         if let Some(body) = step.body.as_ref().filter(|body| body.starts_with('{')) {
-            ids.add(body);
+            ids.add(body, VAULTS);
         }
     }
     // A membership may be named by a check only.
     for check in steps.iter().flat_map(|step| &step.checks) {
-        ids.add_from(check, MEMBERS);
+        ids.add(check, MEMBERS);
     }
     for step in steps {
         let text = |text: &String| rewritten(text, &ids);
@@ -94,36 +83,26 @@ fn cut(text: &str) -> String {
     }
 }
 
-macro_rules! forms {
-    ($($name:ident = $form:literal;)+) => {
-        // `W` stands for a letter, a digit or a hyphen.
-        $(static $name: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new(&$form.replace('W', r"[\pL\pN_-]")).unwrap());)+
-    };
-}
+/// The time, the mark of a run with the number of a name in its scenario, and other words.
+static PARTS: LazyLock<Regex> = LazyLock::new(|| {
+    let letters = r"[\pL\pN_-]";
+    let time = "[0-9]{4}(?:-[0-9]{2}){2}T[0-9]{2}:[0-9:.TZ-]*";
+    Regex::new(&format!("{time}|{letters}*ptc-{letters}*(?: ?[0-9]+)?|{letters}+")).unwrap()
+});
+static HOST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"127\.0\.0\.1:[0-9]*").unwrap());
 
-forms! {
-    // The time, the mark of a run with the number of a name in its scenario, and other words.
-    PARTS = r"[0-9]{4}(?:-[0-9]{2}){2}T[0-9]{2}:[0-9:.TZ-]*|W*ptc-W*(?: ?[0-9]+)?|W+";
-    HOST = r"127\.0\.0\.1:[0-9]*";
-}
-
-fn rewritten(text: &str, ids: &Ids) -> String {
+fn rewritten(text: &str, ids: &Names) -> String {
     let named = PARTS.replace_all(text, |found: &Captures<'_>| {
         let word = &found[0];
-        let is_long = word.chars().count() > WORD;
-        if word.contains("ptc-") {
-            "…".to_owned()
-        } else if word.contains(':') {
-            "$time".to_owned()
-        } else if let Some(name) = ids.name(word) {
-            name.to_owned()
-        } else if word.len() > WORD && word.contains(|one: char| one.is_ascii_digit()) {
-            "$token".to_owned()
-        } else if is_long {
-            word.chars().take(3).chain(['…']).collect()
-        } else {
-            word.to_owned()
+        match ids.of(word) {
+            _ if word.contains("ptc-") => "…".to_owned(),
+            _ if word.contains(':') => "$time".to_owned(),
+            Some(name) => name.to_owned(),
+            None if word.len() > WORD && word.contains(|one: char| one.is_ascii_digit()) => {
+                "$token".to_owned()
+            }
+            None if word.chars().count() > WORD => word.chars().take(3).chain(['…']).collect(),
+            None => word.to_owned(),
         }
     });
     HOST.replace_all(&named, "$$host").into_owned()

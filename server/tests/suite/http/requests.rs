@@ -10,7 +10,6 @@ pub(crate) use crate::socket::{RawRequest, Received, Socket};
 /// A request as it is sent, and what a failure calls it.
 pub(crate) type Sample = (String, Vec<u8>);
 
-/// What must become of a request.
 #[derive(Clone, Copy)]
 pub(crate) enum Expect {
     /// Refused by a status or by the end of the connection. Nothing is created, also not by what

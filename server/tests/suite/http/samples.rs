@@ -7,7 +7,7 @@ use super::requests::{
     ApiResponse, Expect, Fixture, Method, RawRequest, Result, Sample, Scenario, each, samples,
     scenario,
 };
-use promptarium_conformance::scenarios::shared::credentials::main_key;
+use crate::prelude::*;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
@@ -60,7 +60,6 @@ fn bodyless(reply: &ApiResponse, status: u16) -> Result {
 
 const CHUNKED: &str = "Transfer-Encoding: chunked";
 
-/// The body of the fixture in one chunk.
 fn one_chunk(Fixture { body, .. }: &Fixture) -> String {
     format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len())
 }
@@ -137,7 +136,6 @@ fn two_types(fixture: &Fixture) -> Vec<Sample> {
     })
 }
 
-/// Requests with each of these values of a header.
 fn with_values(fixture: &Fixture, values: &[&[u8]]) -> Vec<Sample> {
     let lines = values.iter().map(|value| [b"X-Odd: ", *value].concat());
     let request =

@@ -7,18 +7,15 @@ use promptarium_conformance::scenarios::core::moves::deleted_prompt;
 pub(crate) const ALL: &[Scenario] = &[
     scenario! { "contents.add.all-or-nothing" ["S-27"] all_or_nothing,
         "One id that cannot be added keeps the whole list out" },
-    scenario! { "contents.add-again.changes-nothing" ["S-26"]
-        changes_nothing,
+    scenario! { "contents.add-again.changes-nothing" ["S-26"] changes_nothing,
         "Putting a prompt into its vault again leaves membership, place and pin as they are" },
     scenario! { "contents.add-again.counts-new" ["S-26"] counts_new,
         "added counts each prompt that was not in the vault once; entries as sent have the limit" },
-    scenario! { "contents.membership.not-found" ["S-31"]
-        not_found,
+    scenario! { "contents.membership.not-found" ["S-31"] not_found,
         "No call finds a membership of another vault, a removed one or one that was moved away" },
     scenario! { "contents.move.into-a-holder" ["S-28"] into_a_holder,
         "A move to a vault that holds the prompt replaces the membership there by a new one" },
-    scenario! { "contents.move.within-one-vault" ["S-29"]
-        within_one_vault,
+    scenario! { "contents.move.within-one-vault" ["S-29"] within_one_vault,
         "A move to the vault it comes from gives a new membership on top, not pinned" },
     scenario! { "contents.move.unpins" ["S-30"] unpins,
         "A pinned prompt is not pinned after a move, and on top of the target's part that is not" },

@@ -4,7 +4,6 @@
 
 use crate::prelude::*;
 use promptarium_conformance::fixture::{List, Page, PromptId, Walk};
-use promptarium_conformance::scenarios::shared::credentials::mistyped;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

@@ -13,13 +13,11 @@ pub(crate) const ALL: &[Scenario] = &[
         "Every answer has an x-request-id of its own" },
     scenario! { reads "envelope.request-id.taken-over" ["S-69"] taken_over,
         "An answer repeats the x-request-id of the request, or replaces it if it is malformed" },
-    scenario! { "envelope.success.no-more-keys" ["S-68"]
-        no_more_keys,
+    scenario! { "envelope.success.no-more-keys" ["S-68"] no_more_keys,
         "A success has no key but data and error, and pagination on GET /prompts" },
     scenario! { "envelope.timestamps.form" ["S-63"] timestamps,
         "Timestamps are in UTC with six fractional digits and Z" },
-    scenario! { "envelope.ids.ascending" ["S-64"] [OtherAccount]
-        ascending,
+    scenario! { "envelope.ids.ascending" ["S-64"] [OtherAccount] ascending,
         "Ids are positive and ascend across accounts, also after a deletion" },
     scenario! { "envelope.text.kept" ["S-66"] kept,
         "Text is stored as it was sent: nothing is trimmed or normalised" },

@@ -3,15 +3,14 @@
 //! content type, that are no JSON or no object, or too large (S-67).
 
 use crate::prelude::*;
-use promptarium_conformance::scenarios::core::errors::{each_body, names_exactly, with_body};
+use promptarium_conformance::scenarios::core::errors::{each_body, with_body};
 use promptarium_conformance::scenarios::endpoints::{
-    self, CONTENTS, Endpoint, Ids, MOVE, PROMPT, SAVE, VAULT, absent, each_refusal,
+    CONTENTS, MOVE, PROMPT, SAVE, VAULT, each_refusal,
 };
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
-    scenario! { "errors.shape.exact" ["S-59", "S-60", "S-68"]
-        |case| each_refusal(case, exact),
+    scenario! { "errors.shape.exact" ["S-59", "S-60", "S-68"] |case| each_refusal(case, exact),
         "Every error is JSON with data, error and details only; details are empty unless 400" },
     scenario! { reads "errors.details.query" ["S-60"] query,
         "A 400 maps every failing query parameter to one message, all at once" },

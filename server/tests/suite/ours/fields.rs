@@ -1,7 +1,6 @@
 //! What our server chose about the fields of requests: which faults `details` names, the forms of
 //! numbers, addresses and texts that are refused (S-09, S-11, S-60, S-65, S-66, S-67).
 
-use promptarium_conformance::scenarios::core::errors::names_exactly;
 use promptarium_conformance::scenarios::endpoints::Row;
 use promptarium_conformance::scenarios::fields::request::{Correct, Request};
 use promptarium_conformance::scenarios::fields::table::{FIELDS, Field, Kind, Presence};
@@ -153,7 +152,6 @@ fn spellings(integer: &str) -> Vec<String> {
     spelled.into_iter().chain(others.map(str::to_owned)).collect()
 }
 
-/// Each value is refused with 400 and a message under the name of the field.
 async fn all_named(call: &Correct, field: &Field, values: &[String]) -> Result {
     for value in values {
         let reply = call.with(&[(field.name, value)]).await?;

@@ -2,9 +2,7 @@
 //! job; with another one it is refused, and the job stays as it is.
 
 use crate::prelude::*;
-use promptarium_conformance::scenarios::shared::job::{
-    FAIL, Job, PLASMA, body, body_for_a_vault, failing, own_id, refused, send, status,
-};
+use promptarium_conformance::scenarios::shared::job::body_for_a_vault;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
@@ -12,8 +10,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "The same id with an equal body, however it is written, is the same job" },
     scenario! { "generations.again.after-the-end" ["S-33", "S-36"] after_the_end,
         "A job that has ended, well or not, stays as it is and is not begun again" },
-    scenario! { "generations.again.two-accounts"
-        ["S-36"] [OtherAccount] two_accounts,
+    scenario! { "generations.again.two-accounts" ["S-36"] [OtherAccount] two_accounts,
         "Two accounts may use the same id, each for a job of its own" },
     scenario! { "generations.again.any-text" ["S-36", "S-66"] any_text,
         "An id is any text; statusUrl has it as one segment, and other spellings are other jobs" },

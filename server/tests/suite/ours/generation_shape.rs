@@ -4,10 +4,6 @@
 use http::header::CONTENT_TYPE;
 
 use crate::prelude::*;
-use promptarium_conformance::scenarios::shared::job::{
-    Job, Outputs, PLASMA, PLASMA_VIDEO, REFUSE, failing, fetch, own_id, send, status,
-};
-use promptarium_conformance::scenarios::shared::slot::uploaded_urls;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
@@ -19,13 +15,11 @@ pub(crate) const ALL: &[Scenario] = &[
         "Title and text are the generation's prompt, cut after 120 and 15000 characters" },
     scenario! { "generations.shape.files" ["S-39", "S-45"] files,
         "A picture and a video are files of the shown size with an image's type" },
-    scenario! { "generations.shape.as-any-prompt"
-        ["GE-29", "PR-37", "VC-09"] as_any_prompt,
+    scenario! { "generations.shape.as-any-prompt" ["GE-29", "PR-37", "VC-09"] as_any_prompt,
         "The prompt is like any other: active, on top of the vault, not pinned, with its model" },
     scenario! { "generations.provider.refusal" ["S-36", "S-38"] refusal,
         "What the provider refuses is 502 with its reason, and its id is free for another body" },
-    scenario! { "generations.provider.any-model" ["S-38"]
-        any_model,
+    scenario! { "generations.provider.any-model" ["S-38"] any_model,
         "Any modelId and any text as a ratio go to the provider: unknown ones are 502, not 400" },
     scenario! { "generations.provider.ratios" ["S-38"] ratios,
         "The example ratios shape the output; without one it is as wide as high" },

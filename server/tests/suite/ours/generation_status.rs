@@ -4,9 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::prelude::*;
-use promptarium_conformance::scenarios::shared::job::{
-    FAIL, Job, PLASMA_VIDEO, failing, own_id, slow, status, within_a_jobs_time,
-};
+use promptarium_conformance::scenarios::shared::job::within_a_jobs_time;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
@@ -20,8 +18,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "The status of an unknown job is 404, whatever its id looks like" },
     scenario! { "generations.failed.state" ["S-40"] failed_state,
         "A job that fails is accepted, then failed with the provider's message; it saves nothing" },
-    scenario! { "generations.scope.status-read-only"
-        ["S-50"] [ReadOnlyKey] status_read_only,
+    scenario! { "generations.scope.status-read-only" ["S-50"] [ReadOnlyKey] status_read_only,
         "A key without prompts:write reads the status of the account's jobs" },
     scenario! { "generations.isolation.status-404" ["S-35"] [OtherAccount] foreign_status,
         "Another account's job is 404 in the words for a job that is not there" },

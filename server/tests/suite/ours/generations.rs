@@ -5,36 +5,27 @@ use crate::prelude::*;
 use promptarium_conformance::scenarios::core::generation_output::{delete_prompts, two};
 use promptarium_conformance::scenarios::core::generations::accepted;
 use promptarium_conformance::scenarios::core::vault_object::general as general_vault;
-use promptarium_conformance::scenarios::shared::job::{
-    Job, Outputs, body, failing, fetch, own_id, refused, send, slow, status,
-};
-use promptarium_conformance::scenarios::shared::slot::{Slot, uploaded_urls};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
     scenario! { "generations.images.kept" ["S-06"] kept,
         "An update of the prompt leaves its images, and after its deletion their files remain" },
-    scenario! { "generations.images.forked"
-        ["S-22"] [OtherAccount] forked,
+    scenario! { "generations.images.forked" ["S-22"] [OtherAccount] forked,
         "A fork copies the images of the prompts" },
-    scenario! { "generations.inputs.completed"
-        ["S-38"] from_images,
+    scenario! { "generations.inputs.completed" ["S-38"] from_images,
         "A generation from uploaded images is completed; with one never uploaded it is 502" },
     scenario! { "generations.inputs.upload-url" ["UP-17", "GE-15", "GE-16", "GE-23"] upload_url,
         "uploadUrl is refused as an input image; details name the field, without the address" },
-    scenario! { "generations.urls.any-scheme"
-        ["S-11"] |case| accepted(case, any_scheme()),
+    scenario! { "generations.urls.any-scheme" ["S-11"] |case| accepted(case, any_scheme()),
         "A URI may have any scheme and 2048 characters, and entries may repeat" },
     scenario! { "generations.texts.empty" ["S-36", "S-37", "S-38"] empty,
         "An empty prompt, modelId, imageEditEndpointId and clientJobId is 400 naming it" },
     scenario! { "generations.texts.blank" ["GE-08", "GE-13"]
         |case| accepted(case, [json!({ "negativePrompt": "" }), json!({ "prompt": " " })].map(failing).into()),
         "Texts are not trimmed: one space is a prompt, and a negativePrompt may be empty" },
-    scenario! { "generations.limits.chosen"
-        ["S-11", "S-36", "S-38"] chosen,
+    scenario! { "generations.limits.chosen" ["S-11", "S-36", "S-38"] chosen,
         "Ids, addresses, ratio and parameters are accepted up to our bounds, and no further" },
-    scenario! { "generations.vault.status-general"
-        ["S-34"] status_general,
+    scenario! { "generations.vault.status-general" ["S-34"] status_general,
         "The status names General if no vault was named, and the output is in it alone" },
     scenario! { "generations.vault.deleted" ["S-41"] deleted,
         "The output of a job whose vault is deleted goes to General, or stays in the account" },

@@ -1,7 +1,6 @@
 //! What our server answers to ids that name nothing (S-31, S-57): which field `details` names, and
 //! that an id of another account gets the answer of one that nobody has.
 
-use promptarium_conformance::scenarios::endpoints::{Ids, absent};
 use promptarium_conformance::scenarios::ids::{Kind, PLACES, Place, Where, beside, deleted};
 use promptarium_conformance::scenarios::shared::credentials::owners_and_strangers;
 

@@ -3,9 +3,6 @@
 
 use super::keys::{NewKey, is_plain};
 use crate::prelude::*;
-use crate::session::Session;
-use promptarium_conformance::scenarios::core::errors::names_exactly;
-use promptarium_conformance::scenarios::shared::credentials::{hides, main_key, parts_of};
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
@@ -13,8 +10,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "POST /api-keys in a session is 201 with the record and a key that works as its scopes say" },
     scenario! { "keys.secret.only-once" ["S-47"] only_once,
         "The secret of a new key is only in the answer to its creation" },
-    scenario! { "keys.list.newest-first" ["S-46"]
-        |case| by_date(case, newest_first),
+    scenario! { "keys.list.newest-first" ["S-46"] |case| by_date(case, newest_first),
         "Keys are listed newest first" },
     scenario! { "keys.list.record" ["S-46"] record,
         "A key is listed with its record; lastUsedAt is null until it is used" },

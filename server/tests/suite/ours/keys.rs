@@ -4,12 +4,10 @@ use http::header::SET_COOKIE;
 
 use super::ids::compare;
 use crate::prelude::*;
-use crate::session::Session;
 use promptarium_conformance::scenarios::core::auth::{refusals, refused_everywhere, without_scope};
-use promptarium_conformance::scenarios::endpoints::{self, Endpoint, Ids};
 use promptarium_conformance::scenarios::ids::PLACES;
 use promptarium_conformance::scenarios::shared::credentials::{
-    Form, form, main_bearer, main_key, mistyped, parts_of, unknown, vaults_unauthorized,
+    Form, form, unknown, vaults_unauthorized,
 };
 
 #[rustfmt::skip]
@@ -22,8 +20,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "The cookie is HttpOnly, SameSite=Lax, for every path, and over HTTPS Secure, __Host-" },
     scenario! { "keys.session.other-cookies" ["S-81"] other_cookies,
         "Other cookies, the right one twice, and a sign-in code that was used are 401" },
-    scenario! { "keys.session.not-beside-a-key" ["S-46", "S-81"]
-        not_beside_a_key,
+    scenario! { "keys.session.not-beside-a-key" ["S-46", "S-81"] not_beside_a_key,
         "A key beside the session is 401 for keys, and a session is no key for other endpoints" },
     scenario! { "keys.session.cross-site" ["S-81"] cross_site,
         "A request from a page of another site is 403 and changes nothing" },
@@ -31,8 +28,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "Each reason for a 401 has its own text, empty details and WWW-Authenticate: Bearer" },
     scenario! { reads "auth.answer.one-text" ["S-53"] [RevokedKey] one_text,
         "Unknown, mistyped and revoked keys share one text" },
-    scenario! { "auth.header.spaces" ["S-52"]
-        |case| refused_everywhere(case, spaces),
+    scenario! { "auth.header.spaces" ["S-52"] |case| refused_everywhere(case, spaces),
         "More spaces around or in the key, or a second Authorization header, are answered 401" },
     scenario! { reads "auth.header.health" ["S-54"] health,
         "The health addresses beside the API need no key" },

@@ -10,8 +10,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "The list is ordered by descending id, whatever filters, adding and later changes" },
     scenario! { "pagination.limit.every-filter" ["LI-01"] every_filter,
         "The bounds of limit hold beside a vault, a type and a cursor" },
-    scenario! { "contents.listing.ignores-queries" ["S-03", "S-32"]
-        ignores_queries,
+    scenario! { "contents.listing.ignores-queries" ["S-03", "S-32"] ignores_queries,
         "The listing, and the list of vaults, take no notice of a query" },
     scenario! { "contents.order.last-pinned-on-top" ["S-24"] last_pinned_on_top,
         "The prompt that was pinned last comes first, also one that was unpinned and pinned again" },

@@ -20,22 +20,19 @@ pub(crate) const ALL: &[Scenario] = &[
         "A modelId is any name in the namespace up to 256 characters, known or not" },
     scenario! { "prompts.models.named" ["PR-24", "PR-25", "PR-36", "ER-03"] named,
         "A modelId that lacks or does not match is named in details" },
-    scenario! { "prompts.object.same-everywhere"
-        ["S-07"] same_everywhere,
+    scenario! { "prompts.object.same-everywhere" ["S-07"] same_everywhere,
         "Create, read, list, save and an update without fields answer with equal objects" },
     scenario! { "prompts.object.exact-fields" ["S-04", "S-05", "S-06"] exact_fields,
         "A prompt object has ten fields and no other; it is active and has no images at first" },
     scenario! { "prompts.object.vault-ids-order" ["S-07"] vault_ids_order,
         "The vaultIds ascend, each once, and are empty without a vault" },
-    scenario! { "prompts.updated-at.any-known-field" ["S-08"]
-        any_known_field,
+    scenario! { "prompts.updated-at.any-known-field" ["S-08"] any_known_field,
         "updatedAt is createdAt at first, and later after any known field; createdAt stays" },
     scenario! { "prompts.updated-at.kept" ["S-08"] kept,
         "updatedAt stays after an update without effect, a save, add, remove, move and pin" },
     scenario! { "prompts.delete.at-once" ["S-68"] deleted_at_once,
         "Of several deletes of one prompt at once exactly one succeeds, with id and deleted only" },
-    scenario! { "prompts.vaults.refused-create-makes-nothing"
-        ["S-57"] refused_create_makes_nothing,
+    scenario! { "prompts.vaults.refused-create-makes-nothing" ["S-57"] refused_create_makes_nothing,
         "A create with the vaultId of no vault makes no prompt" },
 ];
 
@@ -200,7 +197,6 @@ async fn refused_create_makes_nothing(case: Case) -> Result {
     case.list().limit(100).get().await?.lacks("title", title)
 }
 
-/// Both are refused with a message under this field's name.
 async fn both_name_field(case: &Case, field: &str, fields: Value) -> Result {
     for reply in create_and_update(case, fields).await? {
         reply.status(400)?.string(&format!("/details/{field}"))?;

@@ -22,7 +22,6 @@ pub(crate) const ALL: &[Scenario] = &[
         "A q of spaces, of 201 characters, that is empty or repeated is 400 naming it" },
 ];
 
-/// A prompt in the vault.
 async fn put(case: &Case, vault: &Vault, fields: Value) -> Result<Prompt> {
     let fields = merged(json!({ "vaultId": vault.id }), fields);
     Ok(case.prompt_with(fields).await?.0)

@@ -2,11 +2,7 @@
 //! kept. That the token is needed and the type has to be the declared one is our choice (S-82).
 
 use crate::prelude::*;
-use promptarium_conformance::scenarios::shared::credentials::{main_bearer, mistyped};
-use promptarium_conformance::scenarios::shared::pictures::{
-    PNG_BYTES, of_all_types, png, png_of_size,
-};
-use promptarium_conformance::scenarios::shared::slot::Slot;
+use promptarium_conformance::scenarios::shared::pictures::PNG_BYTES;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[

@@ -3,9 +3,7 @@
 use crate::prelude::*;
 use promptarium_conformance::scenarios::core::prompt_create::create_and_update;
 use promptarium_conformance::scenarios::core::upload_put::{COLOUR, taken, uploaded};
-use promptarium_conformance::scenarios::shared::credentials::main_bearer;
-use promptarium_conformance::scenarios::shared::pictures::{TYPES, of_all_types, png, png_of_size};
-use promptarium_conformance::scenarios::shared::slot::{Slot, ask};
+use promptarium_conformance::scenarios::shared::pictures::TYPES;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
@@ -17,11 +15,9 @@ pub(crate) const ALL: &[Scenario] = &[
         "Names and tokens of slots have nothing in common" },
     scenario! { "uploads.asset.without-delay" ["S-45"] without_delay,
         "url is 404 until the upload is answered, and then has the image at once" },
-    scenario! { "uploads.asset.upload-url-without-token"
-        ["S-43"] upload_url_without_token,
+    scenario! { "uploads.asset.upload-url-without-token" ["S-43"] upload_url_without_token,
         "Any request to uploadUrl without the token is answered 401 in the envelope" },
-    scenario! { "uploads.images.before-upload" ["S-11"]
-        |case| async move {
+    scenario! { "uploads.images.before-upload" ["S-11"] |case| async move {
             let url = Slot::for_png(&case, 100).await?.url;
             taken(&case, json!({ "imageUrl": url, "referenceMediaUrls": [url] })).await
         },

@@ -1,10 +1,7 @@
 //! Webhooks (S-42): who manages them, what is refused, and that a receiver gets them.
 
-use promptarium_conformance::scenarios::shared::credentials::hides;
-
 use crate::prelude::*;
 use crate::receiver::{Answer, Receiver};
-use crate::session::Session;
 
 #[rustfmt::skip]
 pub(crate) const ALL: &[Scenario] = &[
@@ -18,8 +15,7 @@ pub(crate) const ALL: &[Scenario] = &[
         "Every call needs a session or a key that writes; of a page of another site it is 403" },
     scenario! { "webhooks.absent" ["S-42", "S-57"] [OtherAccount] absent,
         "Webhooks of another account, and absent ones, are 404 for every call" },
-    scenario! { "webhooks.methods" ["S-42", "S-61"] methods,
-        "Other methods are 405" },
+    scenario! { "webhooks.methods" ["S-42", "S-61"] methods, "Other methods are 405" },
     scenario! { "webhooks.delivery" ["S-42"] delivered,
         "After 500 an event arrives again, signed; retry, rotate-secret and test answer 200" },
 ];

@@ -84,7 +84,6 @@ pub(crate) fn tests() -> Vec<Trial> {
     ]
 }
 
-/// Status, body and length of a response; `None` while it is incomplete.
 fn read(bytes: &str, ended: bool) -> Result<Option<(u16, String, usize)>, String> {
     let read = response(bytes.as_bytes(), false, ended)?;
     Ok(read.map(|(response, length)| {
