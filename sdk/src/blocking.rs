@@ -110,7 +110,6 @@ impl<T: Send + 'static, B: Endpoint<T>> Call<T, B> {
     }
 }
 
-/// Reading a stream from a thread.
 macro_rules! iterators {
     ($([$($generic:ident)?] $name:ty;)*) => {$(
         impl $(<$generic>)? $name {

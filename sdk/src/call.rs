@@ -40,6 +40,14 @@ impl Client {
     pub(crate) fn call<T: DeserializeOwned + 'static>(&self, request: Request) -> Call<T> {
         Call::new(self.context(), request, Reply::data)
     }
+
+    /// A call that yields the `data` of the response, or this value if there is none.
+    pub(crate) fn call_or<T>(&self, request: Request, empty: T) -> Call<T>
+    where
+        T: DeserializeOwned + Clone + Send + Sync + 'static,
+    {
+        Call::new(self.context(), request, move |reply| reply.data_or(empty.clone()))
+    }
 }
 
 /// A call that yields a `T`; the methods of [`resources`](crate::resources) return it and say what

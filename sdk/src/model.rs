@@ -7,10 +7,7 @@ mod open_enum;
 #[cfg(feature = "client")]
 mod repair;
 
-#[cfg(feature = "webhook")]
-mod delivery;
 mod generation;
-mod page;
 mod prompt;
 mod status;
 mod upload;
@@ -26,9 +23,8 @@ pub use extra::ExtraFields;
 #[cfg(feature = "client")]
 pub(crate) use generation::OutputHint;
 pub use generation::{GenerationJob, GenerationState, GenerationType};
-pub use id::{JobId, PromptId, VaultId, VaultPromptId, WebhookId};
+pub use id::{Cursor, JobId, Page, PromptId, VaultId, VaultPromptId, WebhookId};
 pub use open_enum::UnknownValue;
-pub use page::{Cursor, Page};
 pub use prompt::{Prompt, PromptImage, PromptStatus, PromptType, VaultPrompt};
 #[cfg(feature = "client")]
 pub(crate) use repair::parse;
@@ -41,7 +37,7 @@ pub use upload::{AssetUrl, ImageContentType, UploadSlot, UploadToken, UploadUrl}
 pub use variable::Variable;
 pub use vault::{AddedPrompts, Deleted, MovedPrompt, PinState, RemovedPrompt, Vault, Visibility};
 #[cfg(feature = "webhook")]
-pub use {
-    delivery::{Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryId},
-    webhook::{WebhookError, WebhookEvent, WebhookEventType, WebhookSecret},
+pub use webhook::{
+    Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryId, WebhookError, WebhookEvent,
+    WebhookEventType, WebhookSecret,
 };

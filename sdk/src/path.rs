@@ -65,7 +65,6 @@ paths! {
     API_KEY = "/api-keys/{publicId}";
 }
 
-/// An id as one segment of a path.
 fn segment(id: &impl Display) -> String {
     /// All but the unreserved characters of RFC 3986.
     const RESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');

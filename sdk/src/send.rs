@@ -106,7 +106,6 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// The error of a call whose time ended before it was sent.
     fn no_turn(&self) -> Error {
         let limit = self.limits.of_call(self.end);
         Error::unsent(limit, "while the client paused for the rate limit of the service")
@@ -140,9 +139,7 @@ impl Sending<'_> {
             let elapsed = began.elapsed();
             let incoming = Incoming::new(route.clone(), url, response, running);
             incoming.check_url()?;
-            let check =
-                |_: &Url, to: Option<&Url>| check_call(&route.method, base_url, to, redirects);
-            match incoming.redirect(check)? {
+            match incoming.redirect(redirects, |to| check_call(&route.method, base_url, to))? {
                 Some(next) => url = next,
                 None => {
                     let reply = incoming.reply(*max_response_size).await?;

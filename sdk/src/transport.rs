@@ -8,27 +8,22 @@ mod body;
 mod browser;
 #[cfg(not(target_arch = "wasm32"))]
 mod default_client;
-mod failure;
+#[cfg(feature = "tower")]
+mod tower;
 
 use std::borrow::Cow;
+use std::error::Error as _;
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use http::{HeaderMap, Method, Request, Response, Uri};
 use url::Url;
 
-#[cfg(feature = "tower")]
-mod tower;
-
 pub use body::Body;
 #[cfg(target_arch = "wasm32")]
-pub(crate) use browser::DefaultClient;
-#[cfg(target_arch = "wasm32")]
-use browser::execute;
+pub(crate) use browser::{DefaultClient, execute};
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use default_client::DefaultClient;
-#[cfg(not(target_arch = "wasm32"))]
-use default_client::execute;
+pub(crate) use default_client::{DefaultClient, execute};
 
 pub use crate::error::Failure;
 use crate::error::FailureKind;
@@ -74,7 +69,6 @@ pub trait Transport: Send + Sync + 'static {
 pub(crate) struct FinalUrl(pub(crate) Url);
 
 impl FinalUrl {
-    /// That of a response to a request to `url`, if it is another one.
     fn of(response: &reqwest::Response, url: &Url) -> Option<Self> {
         Some(response.url()).filter(|last| *last != url).cloned().map(Self)
     }
@@ -110,17 +104,53 @@ impl HttpClient {
         } else {
             Cow::Owned(without_credentials(url.clone()))
         };
-        let client = match self {
-            Self::Default(client) => client.for_url(&to)?,
+        match self {
+            Self::Default(client) => {
+                execute(&client.for_url(&to)?, method, &to, headers, body).await
+            }
             Self::Custom(transport) => {
                 let uri = Uri::try_from(to.as_str());
                 let uri = uri.map_err(|error| Failure::new(FailureKind::InvalidUrl, error))?;
                 let mut request = Request::new(body);
                 (*request.method_mut(), *request.uri_mut()) = (method, uri);
                 *request.headers_mut() = headers;
-                return transport.send(request).await;
+                transport.send(request).await
             }
-        };
-        execute(&client, method, &to, headers, body).await
+        }
     }
+}
+
+/// The URL is left out: its query may contain a signature.
+fn of_reqwest(error: reqwest::Error) -> Failure {
+    #[cfg(not(target_arch = "wasm32"))]
+    let is_connect = error.is_connect();
+    // `fetch` does not tell.
+    #[cfg(target_arch = "wasm32")]
+    let is_connect = false;
+    let is_timeout = error.is_timeout();
+    let kind = if error.is_builder() {
+        FailureKind::InvalidUrl
+    } else if is_connect {
+        FailureKind::Connecting
+    } else if is_not_processed(&error) {
+        FailureKind::NotProcessed
+    } else {
+        FailureKind::Exchanging
+    };
+    let failure = Failure::new(kind, error.without_url());
+    if is_timeout { failure.by_timeout() } else { failure }
+}
+
+/// Whether the server said by HTTP/2 that it did not process the request: `REFUSED_STREAM`, or a
+/// `GOAWAY` without an error, which fails only requests after the last one it names (RFC 9113, 6.8
+/// and 8.7).
+///
+/// By the texts of the crate `h2`: any crate of the program may have switched HTTP/2 on, also in
+/// another version of it. If the texts change, the outcome of such a request is unknown.
+fn is_not_processed(error: &reqwest::Error) -> bool {
+    const REFUSED: &str = "stream error received: refused stream before processing";
+    const GONE: &str = "connection error received: not a result of an error";
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    let mut texts = causes.map(ToString::to_string);
+    texts.any(|text| text.starts_with(REFUSED) || text.starts_with(GONE))
 }

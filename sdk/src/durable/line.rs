@@ -18,7 +18,6 @@ pub enum Kind {
     Generation,
 }
 
-/// A list that tells what was carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum List {
     Prompts,
@@ -41,7 +40,6 @@ impl Kind {
     }
 }
 
-/// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Line {
     pub(super) key: String,
@@ -52,11 +50,8 @@ pub(super) struct Line {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum Event {
-    /// The call will be sent.
     Begin(Begin),
-    /// The service carried it out, with this result.
     Done { value: Value },
-    /// The service did not carry it out.
     NotDone,
 }
 

@@ -11,7 +11,6 @@ use crate::model;
 
 const EXCERPT_BYTES: usize = 200;
 
-/// Bytes of an excerpt after the position of a decode error.
 const BYTES_AFTER: usize = 40;
 
 /// Part of a text from outside, on one line, with `…` where it was cut.
@@ -36,10 +35,6 @@ impl Excerpt {
         Self::window(bytes, end.saturating_sub(EXCERPT_BYTES))
     }
 
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     fn window(bytes: &[u8], from: usize) -> Self {
         let to = bytes.len().min(from + EXCERPT_BYTES);
         let part = String::from_utf8_lossy(&bytes[from..to]);
@@ -59,41 +54,16 @@ impl fmt::Display for Excerpt {
     }
 }
 
-#[derive(Debug)]
-pub(crate) enum ErrorBody {
-    /// An error response of the API.
-    Envelope(Problem),
-    /// Anything else, for example the page of a proxy.
-    Other(Excerpt),
-    /// The beginning of a body whose rest was lost.
-    Cut(Excerpt),
-    /// A body in this content encoding, which is not decoded.
-    Encoded(Excerpt),
-    /// A body that repeats a credential.
-    Withheld,
-}
-
-impl fmt::Display for ErrorBody {
+impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let problem = match self {
-            Self::Envelope(problem) => problem,
-            Self::Other(body) if body.is_empty() => return f.write_str(", with an empty body"),
-            Self::Cut(body) => return write!(f, ", with an incomplete body: {body}"),
-            Self::Other(body) => return write!(f, ", with a body that is not the API's: {body}"),
-            Self::Encoded(encoding) => return write!(f, ", with a body encoded as {encoding}"),
-            Self::Withheld => {
-                return f
-                    .write_str(", with a body that is not shown because it repeats a credential");
-            }
-        };
-        if !problem.message.trim().is_empty() {
-            write!(f, ": {}", Excerpt::of(&problem.message))?;
+        if !self.message.trim().is_empty() {
+            write!(f, ": {}", Excerpt::of(&self.message))?;
         }
-        for (index, (field, text)) in problem.field_errors().enumerate() {
+        for (index, (field, text)) in self.field_errors().enumerate() {
             let mark = if index == 0 { " [" } else { "; " };
             write!(f, "{mark}{}: {}", Excerpt::of(field), Excerpt::of(&text))?;
         }
-        f.write_str(if problem.field_errors().next().is_some() { "]" } else { "" })
+        f.write_str(if self.field_errors().next().is_some() { "]" } else { "" })
     }
 }
 

@@ -3,14 +3,15 @@
 use std::time::Duration;
 use std::{fmt, io};
 
+use bytes::Bytes;
 use http::StatusCode;
 use url::Url;
 
 #[cfg(feature = "durable")]
 use super::Outcome;
 use super::{
-    AttemptFailure, Cause, Error, ErrorBody, ErrorKind, Excerpt, Facts, Failure, FailureKind,
-    TimeLimit, TimedOut,
+    AttemptFailure, Cause, Error, ErrorKind, Excerpt, Facts, Failure, FailureKind, Problem,
+    RetryAfter, TimeLimit, TimedOut,
 };
 use crate::model::{Cursor, GenerationState, GenerationStatus, JobId, without_credentials};
 
@@ -102,7 +103,6 @@ impl Error {
             .because(source)
     }
 
-    /// With the status if the head of the response was received.
     pub(crate) fn timed_out(url: &Url, limit: TimedOut, status: Option<StatusCode>) -> Self {
         let (failure, when) = match status {
             Some(status) => {
@@ -137,7 +137,6 @@ impl Error {
         Self::of_status(ErrorKind::Transport, status, text)
     }
 
-    /// A response that does not begin at this byte.
     pub(crate) fn not_continued(status: StatusCode, byte: u64) -> Self {
         let text = format!(
             "{status} does not continue at byte {byte}: the server does not support ranges, or the \
@@ -166,17 +165,18 @@ impl Error {
         Self::of_status(ErrorKind::Redirect, StatusCode::FOUND, text)
     }
 
+    /// An error response: what its body is or says, and what it means if it is the API's.
     pub(crate) fn response(
         kind: ErrorKind,
         status: StatusCode,
-        body: ErrorBody,
-        hint: &str,
+        text: &str,
+        problem: Option<Problem>,
+        retry_after: Option<RetryAfter>,
+        body: Option<Bytes>,
     ) -> Self {
-        let text = format!("{status}{body}{hint}");
-        let mut error = Self::of_status(kind, status, text);
-        if let ErrorBody::Envelope(problem) = body {
-            error.facts.problem = Some(problem);
-        }
+        let mut error = Self::of_status(kind, status, format!("{status}{text}"));
+        let facts = &mut *error.facts;
+        (facts.problem, facts.retry_after, facts.body) = (problem, retry_after, body);
         error
     }
 
@@ -216,16 +216,10 @@ impl Error {
         Self::new(ErrorKind::PaginationLoop, text)
     }
 
-    fn of_job(
-        kind: ErrorKind,
-        job: JobId,
-        last_status: Option<GenerationStatus>,
-        [subject, rest]: [&str; 2],
-    ) -> Self {
-        let text = format!("{subject} \"{}\" {rest}", Excerpt::of(job.as_str()));
-        let mut error = Self::new(kind, text).with_job(Some(job));
-        error.facts.last_status = last_status;
-        error
+    /// `text` has `{job}` in the place of the id.
+    fn of_job(kind: ErrorKind, job: JobId, last: Option<GenerationStatus>, text: &str) -> Self {
+        let text = text.replacen("{job}", &format!("\"{}\"", Excerpt::of(job.as_str())), 1);
+        Self::new(kind, text).with_job(Some(job)).with_last_status(last)
     }
 
     pub(crate) fn job_failed(job: JobId, status: GenerationStatus) -> Self {
@@ -236,8 +230,8 @@ impl Error {
             GenerationState::Failed => "failed".to_owned(),
             other => format!("ended as `{}`", Excerpt::of(other.as_str())),
         };
-        let text = ["the generation", &format!("{end}{reason}")];
-        Self::of_job(ErrorKind::JobFailed, job, Some(status), text)
+        let text = format!("the generation {{job}} {end}{reason}");
+        Self::of_job(ErrorKind::JobFailed, job, Some(status), &text)
     }
 
     pub(crate) fn output_not_found(
@@ -245,8 +239,8 @@ impl Error {
         status: GenerationStatus,
         place: impl fmt::Display,
     ) -> Self {
-        let text = ["the output of the generation", &format!("was not found: {place}")];
-        Self::of_job(ErrorKind::OutputNotFound, job, Some(status), text)
+        let text = format!("the output of the generation {{job}} was not found: {place}");
+        Self::of_job(ErrorKind::OutputNotFound, job, Some(status), &text)
     }
 
     pub(crate) fn wait_timeout(
@@ -268,8 +262,8 @@ impl Error {
                 format!("it was {} when last asked{unknown}", Excerpt::of(last.state.as_str()))
             },
         );
-        let rest = format!("was not finished within {after:?}; {status}");
-        let mut error = Self::of_job(ErrorKind::WaitTimeout, job, last, ["the generation", &rest]);
+        let text = format!("the generation {{job}} was not finished within {after:?}; {status}");
+        let mut error = Self::of_job(ErrorKind::WaitTimeout, job, last, &text);
         error.facts.source = cause.map(Cause::from);
         error
     }

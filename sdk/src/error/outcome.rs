@@ -1,8 +1,13 @@
 //! What a failed attempt says: whether the service carried the request out, and whether another
 //! attempt is allowed. The one place that decides it, for retries, generations and
-//! [`Error::outcome`](crate::Error::outcome).
+//! [`Error::outcome`](crate::Error::outcome). Also what an error tells of its request, and
+//! when another one may be sent: `Retry-After` in every form of RFC 9110, section 10.2.3.
 
-use http::{Method, StatusCode};
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
+
+use http::header::{DATE, RETRY_AFTER};
+use http::{HeaderMap, HeaderName, Method, StatusCode};
 use serde::{Deserialize, Serialize};
 
 /// Whether the service carried out a call that failed.
@@ -56,7 +61,6 @@ impl Idempotency {
     }
 }
 
-/// How an attempt failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AttemptFailure {
     /// The service certainly did not process the request: there was no connection, or HTTP/2 said
@@ -94,7 +98,6 @@ impl AttemptFailure {
         }
     }
 
-    /// Whether the request may be sent again.
     pub(crate) fn allows_retry(self, idempotency: Idempotency, has_retry_after: bool) -> bool {
         self.is_transient(has_retry_after)
             && match idempotency {
@@ -113,10 +116,83 @@ impl AttemptFailure {
 /// What is known of the attempts of a call when it ends.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct History {
-    /// How many times the request was sent.
     pub(crate) attempts: u32,
     /// That of the attempt which may have done most.
     pub(crate) outcome: Outcome,
     /// Whether only the [`RetryBudget`] prevented a retry.
     pub(crate) budget_is_empty: bool,
+}
+
+/// Method and path template of a call, for errors and logs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Route {
+    pub(crate) method: Method,
+    pub(crate) template: Cow<'static, str>,
+}
+
+impl Route {
+    pub(crate) const UPLOAD: &str = "{uploadUrl}";
+
+    pub(crate) const ASSET: &str = "{url}";
+
+    pub(crate) fn new(method: Method, template: impl Into<Cow<'static, str>>) -> Self {
+        Self { method, template: template.into() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TimeLimit {
+    Idle,
+    Attempt,
+    Call,
+    Whole,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimedOut {
+    pub(crate) limit: TimeLimit,
+    pub(crate) after: Duration,
+}
+
+const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
+
+/// The delay that a response asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RetryAfter {
+    Delay(Duration),
+    /// The header is there and cannot be read, so the usual backoff applies.
+    Unreadable,
+}
+
+impl RetryAfter {
+    /// Reads `retry-after-ms` in milliseconds, else `Retry-After` in seconds or as a date.
+    pub(crate) fn of(headers: &HeaderMap, now: impl FnOnce() -> SystemTime) -> Option<Self> {
+        let text = |name| Some(headers.get(name)?.to_str().unwrap_or_default().trim());
+        let (millis, value) = (text(RETRY_AFTER_MS), text(RETRY_AFTER));
+        let delay = millis.and_then(|text| number(text, 1e-3));
+        let delay = delay.or_else(|| number(value?, 1.0)).or_else(|| {
+            let until = httpdate::parse_http_date(value?).ok()?;
+            // The clock of the server may differ from this one, so its own date counts.
+            let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+            let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
+            // A date in the past is no delay.
+            Some(until.duration_since(date.unwrap_or_else(now)).unwrap_or_default())
+        });
+        delay.map(Self::Delay).or(millis.or(value).map(|_| Self::Unreadable))
+    }
+
+    pub(crate) const fn delay(self) -> Option<Duration> {
+        match self {
+            Self::Delay(delay) => Some(delay),
+            Self::Unreadable => None,
+        }
+    }
+}
+
+/// A number of units of this many seconds. One that no [`Duration`] has is the longest of them, a
+/// negative one no delay.
+fn number(text: &str, unit: f64) -> Option<Duration> {
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b".+-".contains(&byte));
+    let seconds: f64 = text.parse().ok().filter(|_| is_decimal)?;
+    Some(Duration::try_from_secs_f64((seconds * unit).max(0.0)).unwrap_or(Duration::MAX))
 }

@@ -28,38 +28,28 @@ model! {
     #[serde(from = "Value")]
     pub struct GenerationStatus {
         /// The id of the job.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub client_job_id: Option<JobId>,
         /// The id of the request at the model provider.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub provider_request_id: Option<String>,
         /// The state (`status` on the wire). `unreadable` if the response names none.
         #[serde(rename = "status")]
         pub state: GenerationState,
         /// The type of the output.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub generation_type: Option<GenerationType>,
         /// The vault that takes the output.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub vault_id: Option<VaultId>,
         /// The prompt that holds the output: `promptId` beside the state, in the outermost object,
         /// or in their members `output…`, `result…` and `data`. `None` if those differ.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub prompt_id: Option<PromptId>,
         /// All prompts that hold the output, if the response names several (`promptIds`).
-        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub prompt_ids: Vec<PromptId>,
         /// Why the job has `failed`, for people.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
         /// A message for people that is not the error, such as the progress of the job.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub message: Option<String>,
         /// When the job was queued.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub created_at: Option<Timestamp>,
         /// When it last changed.
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub updated_at: Option<Timestamp>,
     }
 }
@@ -127,7 +117,9 @@ fn extra(body: Value, status: &GenerationStatus, error_name: Option<&str>) -> Ma
         "state" if is_state_read => word(value).is_none(),
         "promptIds" if value.as_array().is_some_and(Vec::is_empty) => false,
         name if error_name == Some(name) => false,
-        name if FIELDS.contains(&name) => !value.is_null() && fields.get(name).is_none(),
+        name if FIELDS.contains(&name) => {
+            !value.is_null() && fields.get(name).is_none_or(Value::is_null)
+        }
         _ => true,
     });
     // Without those in which other prompts would be found if the status were encoded with them and
@@ -176,7 +168,6 @@ fn is_known(state: &GenerationState) -> bool {
     !matches!(state, GenerationState::Unknown(_))
 }
 
-/// The state that the object names itself.
 fn own_state(object: &Value) -> Option<GenerationState> {
     let read = |name| object.get(name).and_then(word).map(state_of);
     match (read("status"), read("state")) {
@@ -262,7 +253,6 @@ fn decoded<T: DeserializeOwned>(value: &Value) -> Option<T> {
     T::deserialize(value).ok()
 }
 
-/// Text that is not blank.
 fn word(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.trim().is_empty())
 }

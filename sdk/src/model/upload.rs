@@ -92,7 +92,6 @@ fn without_secrets(url: Url) -> String {
     url.as_str().replace("%E2%80%A6", "…")
 }
 
-/// The URL without user name and password.
 pub(crate) fn without_credentials(mut url: Url) -> Url {
     // These fail only for URLs that cannot have credentials.
     let _ = url.set_username("");

@@ -68,9 +68,7 @@ impl Prompts {
     /// Deletes a prompt permanently, removes it from every vault and unlinks its images.
     pub fn delete(&self, id: PromptId) -> Call<Deleted<PromptId>> {
         let request = Request::new(Method::DELETE, path::PROMPT, path::prompt(id));
-        Call::new(self.client.context(), request, move |reply| {
-            reply.data_or(Deleted { id, deleted: true, extra: ExtraFields::new() })
-        })
+        self.client.call_or(request, Deleted { id, deleted: true, extra: ExtraFields::new() })
     }
 
     /// Adds a prompt to a vault; it stays in all others. Returns the prompt as it is afterwards.

@@ -2,7 +2,6 @@
 //! that helps.
 
 mod file;
-mod image_type;
 mod put;
 mod source;
 
@@ -24,9 +23,8 @@ use crate::send::retry::Attempts;
 use crate::send::timeout::until;
 use crate::send::trace::Span;
 use crate::time::{Instant, sleep};
-use image_type::{content_type, type_of_name};
-use source::Opened;
 pub use source::UploadSource;
+use source::{Opened, content_type, type_of_name};
 
 impl Uploads {
     /// Uploads an image: the path of a file, bytes, or an [`UploadSource`].

@@ -52,7 +52,6 @@ impl Config {
 
 const NEW_OUTPUT: Duration = Duration::from_secs(5);
 
-/// The source of the API key.
 #[derive(Clone)]
 pub(crate) enum Credentials {
     Fixed(HeaderValue),
@@ -134,11 +133,9 @@ pub(crate) fn user_agent(suffix: Option<&str>) -> Result<HeaderValue, Error> {
     })
 }
 
-/// Headers that the client sets.
 const RESERVED: [HeaderName; 6] =
     [AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING];
 
-/// The options of one call.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CallOptions {
     pub(crate) timeout: Option<Duration>,

@@ -30,7 +30,6 @@ pub(crate) struct FetchedPage<T> {
 }
 
 impl<T> FetchedPage<T> {
-    /// The page, if all its items can be decoded.
     pub(crate) fn whole(self) -> Result<Page<T>, Error> {
         let Self { items, next_cursor } = self;
         let items: Result<_, _> = items.into_iter().collect();
@@ -50,7 +49,6 @@ impl Reply {
         Ok(data.unwrap_or(empty))
     }
 
-    /// One page of a list, if all its items can be decoded.
     pub(crate) fn page<T: DeserializeOwned>(self) -> Result<Page<T>, Error> {
         self.fetched_page()?.whole()
     }
@@ -80,7 +78,6 @@ impl Reply {
         }
     }
 
-    /// The whole body of a success.
     pub(crate) fn whole<T: DeserializeOwned>(self) -> Result<T, Error> {
         let reply = self.accepted()?;
         parse(&reply.body).map_err(|source| reply.undecodable::<T>(&reply.body, "", source))

@@ -27,12 +27,10 @@ use super::reply::Reply;
 use crate::error::Error;
 use crate::model::{GenerationState, GenerationStatus, JobId, OutputHint, Prompt, letters};
 
-/// What an answer proves.
 #[derive(Debug)]
 pub(crate) enum Evidence<T> {
     Present(T),
     Absent,
-    /// Neither, for this reason.
     Unclear(String),
 }
 

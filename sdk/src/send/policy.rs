@@ -107,13 +107,11 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// The maximum also bounds the first delay.
     pub(crate) fn new(initial: Duration, max: Duration) -> Self {
         let max = max.max(MIN_BACKOFF);
         Self { next: initial.clamp(MIN_BACKOFF, max), max }
     }
 
-    /// The next delay, or `Retry-After` if that is longer.
     pub(crate) fn delay(&mut self, retry_after: Option<Duration>) -> Duration {
         let half = self.next / 2;
         let delay = half + half.mul_f64(fastrand::f64());
@@ -173,7 +171,6 @@ impl RetryBudget {
         Self(Some(Arc::new(Shared { left: AtomicU64::new(reserve), reserve, share })))
     }
 
-    /// Retries that are left; `None` if they are unlimited.
     pub(crate) fn left(&self) -> Option<u64> {
         self.0.as_ref().map(|shared| shared.left.load(Ordering::Relaxed) / RETRY)
     }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::trace::Span;
-use crate::error::{Error, ErrorBody, ErrorKind, Excerpt, History, Problem, RetryAfter, Route};
+use crate::error::{Error, ErrorKind, Excerpt, History, Problem, RetryAfter, Route};
 use crate::model::{JobId, Timestamp, parse};
 
 #[derive(Debug)]
@@ -18,9 +18,7 @@ pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// Whether the end of the body of an error was lost.
     pub(crate) is_cut: bool,
-    /// Whether the body of a success contains credentials.
     pub(crate) withheld: bool,
     pub(crate) history: History,
     pub(crate) job: Option<JobId>,
@@ -41,7 +39,6 @@ struct ErrorEnvelope {
 }
 
 impl Reply {
-    /// The response to a request that was sent once.
     pub(crate) fn new(route: Route, status: StatusCode, headers: HeaderMap, body: Bytes) -> Self {
         Self {
             route,
@@ -105,25 +102,25 @@ impl Reply {
         self.refused_as(withheld)
     }
 
-    /// The error of a status that is not a success, without the body if that is withheld.
     pub(crate) fn refused_as(&self, withheld: bool) -> Error {
-        let body = match parse(&self.body) {
-            _ if withheld => ErrorBody::Withheld,
-            Ok(problem) => ErrorBody::Envelope(problem),
-            Err(_) => match content_encoding(&self.headers) {
-                Some(encoding) => ErrorBody::Encoded(encoding),
-                None if self.is_cut => ErrorBody::Cut(Excerpt::start(&self.body)),
-                None => ErrorBody::Other(Excerpt::start(&self.body)),
-            },
+        let (problem, start) = (parse::<Problem>(&self.body).ok(), Excerpt::start(&self.body));
+        let mut text = match (&problem, content_encoding(&self.headers)) {
+            _ if withheld => {
+                ", with a body that is not shown because it repeats a credential".to_owned()
+            }
+            (Some(problem), _) => problem.to_string(),
+            (None, Some(encoding)) => format!(", with a body encoded as {encoding}"),
+            (None, None) if self.is_cut => format!(", with an incomplete body: {start}"),
+            (None, None) if self.body.trim_ascii().is_empty() => ", with an empty body".to_owned(),
+            (None, None) => format!(", with a body that is not the API's: {start}"),
         };
         let (status, kind) = (self.status, self.kind());
-        let hint = match (status, kind) {
-            (StatusCode::NOT_FOUND, ErrorKind::Status) => "; does the base URL end in `/api/v1`?",
-            _ => "",
-        };
-        let kept = (!withheld).then(|| self.body.clone());
-        let error = Error::response(kind, status, body, hint);
-        self.error(error.of_response(self.retry_after(), kept))
+        if status == StatusCode::NOT_FOUND && kind == ErrorKind::Status {
+            text += "; does the base URL end in `/api/v1`?";
+        }
+        let (problem, body) = (problem.filter(|_| !withheld), Some(self.body.clone()));
+        let body = body.filter(|_| !withheld);
+        self.error(Error::response(kind, status, &text, problem, self.retry_after(), body))
     }
 
     fn kind(&self) -> ErrorKind {
@@ -146,7 +143,6 @@ impl Reply {
         }
     }
 
-    /// Whether the body of an error is the beginning of an error response of the API.
     fn may_be_an_envelope(&self) -> bool {
         let start = self.body.trim_ascii_start();
         self.is_cut && (start.is_empty() || start.starts_with(b"{"))

@@ -19,7 +19,6 @@ pub(crate) struct Request {
     pub(crate) query: Vec<(Cow<'static, str>, String)>,
     pub(crate) body: Option<Bytes>,
     pub(crate) idempotency: Idempotency,
-    /// The generation that it is about, for errors.
     pub(crate) job: Option<JobId>,
     /// The request that tells whether this one was carried out. Then this one costs money, and is
     /// never repeated on suspicion.
@@ -83,7 +82,6 @@ impl Request {
         self
     }
 
-    /// Makes sending fail with this text, if there is one.
     pub(crate) fn invalid_if(mut self, invalid: Option<String>) -> Self {
         self.invalid = self.invalid.or(invalid);
         self

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use crate::time::{Instant, sleep_until};
 
-/// Requests are counted in windows of this length.
 const WINDOW: Duration = Duration::from_secs(1);
 
 /// The pause after a 429 whose `Retry-After` cannot be read.
@@ -59,7 +58,6 @@ pub(crate) struct Throttle {
 #[derive(Default)]
 struct State {
     sent: Sent,
-    /// `None` while the rate is not limited.
     limit: Option<Limit>,
 }
 
@@ -94,7 +92,6 @@ impl Drop for Waiting<'_> {
 }
 
 impl Throttle {
-    /// The time at which a request is sent, if nothing limits the rate.
     pub(crate) fn turn_without_limit(&self) -> Option<Instant> {
         let mut state = self.state();
         if state.limit.is_some() {
@@ -105,7 +102,6 @@ impl Throttle {
         Some(now)
     }
 
-    /// Waits for the turn of a request. Returns the time at which it is sent.
     pub(crate) async fn turn(&self) -> Instant {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(&self.waiting);
@@ -117,7 +113,6 @@ impl Throttle {
         }
     }
 
-    /// Records that the service refused the request that was sent at this time with 429.
     pub(crate) fn refused(&self, sent_at: Instant, retry_after: Option<Duration>) {
         self.state().refused(sent_at, Instant::now(), retry_after.unwrap_or(DEFAULT_PAUSE));
     }

@@ -32,7 +32,6 @@ impl Body {
         BodyExt::collect(self).await.map(Collected::to_bytes)
     }
 
-    /// The length of what was not read yet, if it is known.
     pub(crate) fn length(&self) -> Option<u64> {
         self.size_hint().exact()
     }

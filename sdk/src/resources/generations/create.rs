@@ -32,7 +32,6 @@ pub struct NewGeneration {
 }
 
 body! {
-    /// Fields that may be absent.
     pub(crate) Optional {
         generation_type: GenerationType,
         negative_prompt: String,

@@ -9,9 +9,8 @@ use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::output;
-use super::polling::{Polling, Polls};
 use super::watch::{GenerationRef, Watching};
+use super::{Polling, Polls, output};
 use crate::call::{Call, Context, Run, require_runtime};
 use crate::error::{Error, Outcome};
 use crate::macros::debug;
@@ -56,7 +55,6 @@ pub type Wait<'a> = Call<FinishedGeneration, Waiting<'a>>;
 
 /// A job to wait for.
 pub struct Waiting<'a> {
-    /// Queues the job first.
     create: Option<Call<GenerationJob>>,
     watch: Watching,
     output: OutputHint,
@@ -112,7 +110,6 @@ impl Waiting<'_> {
         }
     }
 
-    /// The next status, from a poll or an event.
     async fn next(&mut self, context: &mut Context) -> Option<Result<GenerationStatus, Error>> {
         poll_fn(|cx| {
             #[cfg(feature = "webhook")]

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 
-use super::polling::{Polling, Polls};
-use super::status_request;
+use super::{Polling, Polls, status_request};
 use crate::call::{Call, Context, require_runtime};
 use crate::error::{Error, RetryAfter};
 use crate::macros::{debug, stream};
@@ -79,16 +78,13 @@ pub struct Watching {
     pub(super) job: JobId,
     /// The end of the time in which the service may not know the job yet.
     new_until: Option<Instant>,
-    /// How many responses in a row said that there is no such job.
     absences: u32,
     pub(super) polling: Polling,
     backoff: Option<Backoff>,
     pub(super) timeout: Duration,
     /// The end of the timeout, which starts with the first poll; `Some(None)` if there is none.
     deadline: Option<Option<Instant>>,
-    /// The wait before the next poll.
     delay: Duration,
-    /// That wait and the poll.
     step: Option<Step>,
     ended: bool,
     last_status: Option<GenerationStatus>,
@@ -155,7 +151,6 @@ impl Watching {
         })
     }
 
-    /// Records that the job was queued now.
     pub(super) fn queued(&mut self, job: JobId) {
         self.job = job;
         self.new_until = Some(Instant::now() + NEW_JOB);

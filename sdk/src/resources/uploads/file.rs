@@ -43,7 +43,6 @@ mod present {
         Ok((found.len(), found.modified().ok()))
     }
 
-    /// Why this cannot be uploaded as a file.
     fn not_a_file(found: &Metadata) -> Option<&'static str> {
         #[cfg(unix)]
         if std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type()) {

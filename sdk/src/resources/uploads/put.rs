@@ -44,8 +44,8 @@ impl Context {
             on_sent(0);
             let (response, is_complete) = self.put(slot, &url, source, hold, on_sent).await?;
             let (status, is_replayable) = (response.head.status, source.is_replayable());
-            let next = response.redirect(|from, to| match status.as_u16() {
-                307 | 308 if is_replayable => check_asset(from, to, redirects),
+            let next = response.redirect(redirects, |to| match status.as_u16() {
+                307 | 308 if is_replayable => check_asset(&url, to),
                 307 | 308 => Err("the reader of the upload can be read only once"),
                 _ => Err("only 307 and 308 ask for the same request"),
             })?;

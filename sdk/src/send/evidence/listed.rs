@@ -55,16 +55,13 @@ impl Content {
     }
 }
 
-/// The result of an open step.
 pub(crate) struct Sought {
     pub(crate) content: Content,
-    /// When the step began.
     pub(crate) began: Timestamp,
     /// What was created before it is no result, unless it is alike.
     pub(crate) since: Timestamp,
 }
 
-/// A prompt or a vault in a list.
 pub(crate) struct Item {
     pub(crate) content: Content,
     /// The latest time at which it may have been created, by the clock of this machine.
@@ -75,7 +72,6 @@ pub(crate) struct Item {
 /// What the steps of a journal that were carried out account for.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
-    /// The ids of their results.
     pub(crate) ids: HashSet<i64>,
     /// Copied vaults, whose prompts are copies too.
     pub(crate) copies: HashSet<i64>,
