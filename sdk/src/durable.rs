@@ -181,12 +181,20 @@ impl Journal {
     /// written, if the step is running already, or if its key was used for a call with another
     /// content, for example another title, unless that call was not carried out. URLs are not
     /// compared, and of an image only its size.
-    pub async fn run<S: Step>(&self, key: impl Into<String>, call: S) -> Result<S::Output, Error> {
+    pub async fn run<S: Step>(
+        &self,
+        key: impl Into<String>,
+        call: S,
+    ) -> Result<<S as Step>::Output, Error> {
         require_runtime()?;
         Box::pin(self.run_step(key.into(), call)).await
     }
 
-    async fn run_step<S: Step>(&self, key: String, mut call: S) -> Result<S::Output, Error> {
+    async fn run_step<S: Step>(
+        &self,
+        key: String,
+        mut call: S,
+    ) -> Result<<S as Step>::Output, Error> {
         let mut begin = Begin::new(S::KIND, call.content().await);
         let claim = Claim::new(&self.shared.steps, key, &begin)?;
         if let Some(value) = Box::pin(self.ask(&claim)).await? {
@@ -202,7 +210,7 @@ impl Journal {
             let _sending = Sending(&claim);
             (begin.job, begin.at) = (call.job(claim.step().begin.job), Timestamp::now());
             write(Event::Begin(begin)).await?;
-            match Box::pin(call.make()).await {
+            match call.into_future().await {
                 Ok(output) => {
                     let written = write(Event::Done { value: encoded(&output)? }).await;
                     written.map_err(|error| error.with_outcome(Outcome::Done))?;

@@ -18,7 +18,7 @@ use http::{Method, StatusCode};
 
 use crate::macros::debug;
 use crate::model::{GenerationStatus, JobId};
-pub(crate) use body::{Excerpt, Problem};
+pub(crate) use body::{Problem, excerpt, excerpt_at};
 pub use failure::Failure;
 pub(crate) use failure::FailureKind;
 pub use kind::ErrorKind;
@@ -213,7 +213,7 @@ impl fmt::Display for Error {
             ErrorKind::JobFailed | ErrorKind::OutputNotFound | ErrorKind::WaitTimeout
         );
         let notes = [
-            self.request_id().map(|id| format!("request id {}", Excerpt::of(id))),
+            self.request_id().map(|id| format!("request id {}", excerpt(id))),
             (attempts > 1).then(|| format!("after {attempts} attempts")),
             budget_is_empty
                 .then(|| "not retried, as the retry budget of the client is empty".to_owned()),
@@ -227,7 +227,7 @@ impl fmt::Display for Error {
             },
             self.job_id()
                 .filter(|_| !text_names_job)
-                .map(|job| format!("job \"{}\"", Excerpt::of(job.as_str()))),
+                .map(|job| format!("job \"{}\"", excerpt(job.as_str()))),
         ];
         let notes: Vec<_> = notes.into_iter().flatten().collect();
         if notes.is_empty() { Ok(()) } else { write!(f, " ({})", notes.join(", ")) }

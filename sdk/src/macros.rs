@@ -37,6 +37,20 @@ macro_rules! optional {
     )*};
 }
 
+/// Setters of optional lists of URLs, in place of those set before.
+macro_rules! urls {
+    ($($(#[$doc:meta])* $name:ident => $($path:ident).+;)*) => {$(
+        $(#[$doc])*
+        pub fn $name<I>(mut self, urls: I) -> Self
+        where
+            I: IntoIterator<Item: Into<$crate::model::AssetUrl>>,
+        {
+            self.$($path).+ = Some(urls.into_iter().map(Into::into).collect());
+            self
+        }
+    )*};
+}
+
 /// The methods of a stream whose `$poll` returns the next item, which is a `Result`.
 macro_rules! stream {
     ([$($generic:ident)?] $name:ty => $item:ty, $error:ty, $poll:ident) => {
@@ -88,4 +102,4 @@ macro_rules! debug {
     };
 }
 
-pub(crate) use {body, debug, optional, stream};
+pub(crate) use {body, debug, optional, stream, urls};

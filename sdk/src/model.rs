@@ -1,9 +1,8 @@
 //! The types of request and response bodies. Models keep unknown fields.
 
-mod extra;
+mod declare;
 mod id;
 mod lenient;
-mod open_enum;
 #[cfg(feature = "client")]
 mod repair;
 
@@ -19,12 +18,11 @@ mod webhook;
 #[doc(no_inline)]
 pub use jiff::Timestamp;
 
-pub use extra::ExtraFields;
+pub use declare::{ExtraFields, UnknownValue};
 #[cfg(feature = "client")]
 pub(crate) use generation::OutputHint;
 pub use generation::{GenerationJob, GenerationState, GenerationType};
 pub use id::{Cursor, JobId, Page, PromptId, VaultId, VaultPromptId, WebhookId};
-pub use open_enum::UnknownValue;
 pub use prompt::{Prompt, PromptImage, PromptStatus, PromptType, VaultPrompt};
 #[cfg(feature = "client")]
 pub(crate) use repair::parse;

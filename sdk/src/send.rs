@@ -45,13 +45,7 @@ impl Config {
         let span = Span::call(&request.route, &self.base_url);
         let mut last = None;
         loop {
-            let sent_at = match self.throttle.turn_without_limit() {
-                Some(now) => now,
-                None => match until(sending.end, self.throttle.turn()).await {
-                    Ok(now) => now,
-                    Err(_) => break,
-                },
-            };
+            let Ok(sent_at) = until(sending.end, self.throttle.turn()).await else { break };
             attempts.begin();
             let attempt =
                 span.attempt(&request.route, &self.base_url, attempts.history.attempts, None);

@@ -12,12 +12,12 @@ use crate::resources::prompts::CreatePrompt;
 use crate::resources::uploads::{UploadImage, UploadedImage};
 use crate::resources::vaults::{CreateVault, ForkVault};
 
-/// A call that a [`Journal`](super::Journal) can make:
-/// [`CreatePrompt`](crate::request::CreatePrompt), [`CreateVault`](crate::request::CreateVault),
-/// [`ForkVault`](crate::request::ForkVault), [`UploadImage`](crate::request::UploadImage) and
-/// [`CreateGeneration`](crate::request::CreateGeneration). It cannot be implemented elsewhere.
+/// A call that a [`Journal`](super::Journal) can make; [which](super#which-calls-are-steps) cannot be
+/// extended elsewhere.
 // Since `Kind` cannot be named elsewhere.
-pub trait Step: Send + Sized {
+pub trait Step:
+    IntoFuture<Output = Result<<Self as Step>::Output, Error>, IntoFuture: Send> + Send + Sized
+{
     /// The result of the call: [`Prompt`], [`Vault`], [`UploadedImage`], [`GenerationJob`].
     type Output: Serialize + DeserializeOwned + Send;
 
@@ -33,9 +33,6 @@ pub trait Step: Send + Sized {
     fn job(&mut self, _known: Option<JobId>) -> Option<JobId> {
         None
     }
-
-    #[doc(hidden)]
-    fn make(self) -> impl Future<Output = Result<Self::Output, Error>> + Send;
 }
 
 macro_rules! step {
@@ -54,10 +51,6 @@ macro_rules! step {
             }
 
             $($job)?
-
-            async fn make(self) -> Result<$output, Error> {
-                self.send().await
-            }
         }
     };
 }
@@ -82,10 +75,6 @@ impl Step for UploadImage<'_> {
 
     async fn content(&mut self) -> Value {
         self.size().await.map_or(Value::Null, |size| json!({ "size": size }))
-    }
-
-    async fn make(self) -> Result<UploadedImage, Error> {
-        self.send().await
     }
 }
 

@@ -10,8 +10,8 @@ use url::Url;
 #[cfg(feature = "durable")]
 use super::Outcome;
 use super::{
-    AttemptFailure, Cause, Error, ErrorKind, Excerpt, Facts, Failure, FailureKind, Problem,
-    RetryAfter, TimeLimit, TimedOut,
+    AttemptFailure, Cause, Error, ErrorKind, Facts, Failure, FailureKind, Problem, RetryAfter,
+    TimeLimit, TimedOut, excerpt,
 };
 use crate::model::{Cursor, GenerationState, GenerationStatus, JobId, without_credentials};
 
@@ -185,7 +185,7 @@ impl Error {
         status: StatusCode,
         path: Option<&str>,
         reason: &str,
-        near: Option<&Excerpt>,
+        near: Option<&str>,
     ) -> Self {
         let at = path.map(|path| format!(" at `{path}`")).unwrap_or_default();
         let near = near.map(|near| format!(", near {near}")).unwrap_or_default();
@@ -205,30 +205,30 @@ impl Error {
 
     #[cfg(feature = "durable")]
     pub(crate) fn ambiguous(key: &str, reason: impl fmt::Display) -> Self {
-        let key = Excerpt::of(key);
+        let key = excerpt(key);
         let text = format!("cannot tell whether the step \"{key}\" was carried out: {reason}");
         Self::new(ErrorKind::Ambiguous, text).with_outcome(Outcome::Unknown)
     }
 
     pub(crate) fn pagination_loop(cursor: Option<&Cursor>) -> Self {
-        let cursor = Excerpt::of(cursor.map_or("", Cursor::as_str));
+        let cursor = excerpt(cursor.map_or("", Cursor::as_str));
         let text = format!("pagination loop: the server returned cursor \"{cursor}\" twice");
         Self::new(ErrorKind::PaginationLoop, text)
     }
 
     /// `text` has `{job}` in the place of the id.
     fn of_job(kind: ErrorKind, job: JobId, last: Option<GenerationStatus>, text: &str) -> Self {
-        let text = text.replacen("{job}", &format!("\"{}\"", Excerpt::of(job.as_str())), 1);
+        let text = text.replacen("{job}", &format!("\"{}\"", excerpt(job.as_str())), 1);
         Self::new(kind, text).with_job(Some(job)).with_last_status(last)
     }
 
     pub(crate) fn job_failed(job: JobId, status: GenerationStatus) -> Self {
         let reason = status.error.as_deref().or(status.message.as_deref());
         let reason = reason.filter(|reason| !reason.trim().is_empty());
-        let reason = reason.map(|reason| format!(": {}", Excerpt::of(reason))).unwrap_or_default();
+        let reason = reason.map(|reason| format!(": {}", excerpt(reason))).unwrap_or_default();
         let end = match &status.state {
             GenerationState::Failed => "failed".to_owned(),
-            other => format!("ended as `{}`", Excerpt::of(other.as_str())),
+            other => format!("ended as `{}`", excerpt(other.as_str())),
         };
         let text = format!("the generation {{job}} {end}{reason}");
         Self::of_job(ErrorKind::JobFailed, job, Some(status), &text)
@@ -259,7 +259,7 @@ impl Error {
                     }
                     _ => "",
                 };
-                format!("it was {} when last asked{unknown}", Excerpt::of(last.state.as_str()))
+                format!("it was {} when last asked{unknown}", excerpt(last.state.as_str()))
             },
         );
         let text = format!("the generation {{job}} was not finished within {after:?}; {status}");
@@ -283,5 +283,5 @@ fn origin(url: &Url) -> String {
 fn without_query(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     let shown = Url::parse(url).map(without_credentials);
-    Excerpt::of(shown.as_ref().map_or(url, Url::as_str)).to_string()
+    excerpt(shown.as_ref().map_or(url, Url::as_str))
 }

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::extra::model;
-use crate::model::open_enum::open_enum;
+use crate::model::declare::{model, open_enum};
 use crate::model::{JobId, Timestamp, VaultId};
 
 open_enum! {

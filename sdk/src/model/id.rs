@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::declare::text;
 use crate::model::lenient::integer;
 
 macro_rules! integer_ids {
@@ -69,43 +70,6 @@ integer_ids! {
     /// The id of a webhook.
     WebhookId
 }
-
-/// Declares what types of one text have in common.
-macro_rules! text {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-        #[serde(transparent)]
-        pub struct $name(String);
-
-        impl $name {
-            /// The text.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl<T: Into<String>> From<T> for $name {
-            fn from(text: T) -> Self {
-                Self(text.into())
-            }
-        }
-
-        impl From<&$name> for $name {
-            fn from(text: &Self) -> Self {
-                text.clone()
-            }
-        }
-    };
-}
-
-pub(crate) use text;
 
 text! {
     /// The id of a generation job (`clientJobId`): the caller's own text, or a UUID. It is sent as

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::model::extra::model;
+use crate::model::declare::model;
 use crate::model::lenient::timestamp;
 use crate::model::{GenerationState, GenerationType, JobId, PromptId, Timestamp, VaultId};
 
@@ -28,28 +28,38 @@ model! {
     #[serde(from = "Value")]
     pub struct GenerationStatus {
         /// The id of the job.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub client_job_id: Option<JobId>,
         /// The id of the request at the model provider.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub provider_request_id: Option<String>,
         /// The state (`status` on the wire). `unreadable` if the response names none.
         #[serde(rename = "status")]
         pub state: GenerationState,
         /// The type of the output.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub generation_type: Option<GenerationType>,
         /// The vault that takes the output.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub vault_id: Option<VaultId>,
         /// The prompt that holds the output: `promptId` beside the state, in the outermost object,
         /// or in their members `output…`, `result…` and `data`. `None` if those differ.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub prompt_id: Option<PromptId>,
         /// All prompts that hold the output, if the response names several (`promptIds`).
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         pub prompt_ids: Vec<PromptId>,
         /// Why the job has `failed`, for people.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub error: Option<String>,
         /// A message for people that is not the error, such as the progress of the job.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub message: Option<String>,
         /// When the job was queued.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub created_at: Option<Timestamp>,
         /// When it last changed.
+        #[serde(skip_serializing_if = "Option::is_none")]
         pub updated_at: Option<Timestamp>,
     }
 }
@@ -117,9 +127,7 @@ fn extra(body: Value, status: &GenerationStatus, error_name: Option<&str>) -> Ma
         "state" if is_state_read => word(value).is_none(),
         "promptIds" if value.as_array().is_some_and(Vec::is_empty) => false,
         name if error_name == Some(name) => false,
-        name if FIELDS.contains(&name) => {
-            !value.is_null() && fields.get(name).is_none_or(Value::is_null)
-        }
+        name if FIELDS.contains(&name) => !value.is_null() && fields.get(name).is_none(),
         _ => true,
     });
     // Without those in which other prompts would be found if the status were encoded with them and

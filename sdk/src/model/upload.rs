@@ -9,10 +9,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
-use crate::model::extra::model;
-use crate::model::id::text;
+use crate::model::declare::{model, open_enum, text};
 use crate::model::lenient::{Text, integer, word};
-use crate::model::open_enum::open_enum;
 
 open_enum! {
     /// The type of an uploaded image.

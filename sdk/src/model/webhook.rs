@@ -9,10 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::Sha256;
 
-use crate::model::extra::model;
-use crate::model::id::text;
+use crate::model::declare::{model, open_enum, text};
 use crate::model::lenient::{integer, list, timestamp};
-use crate::model::open_enum::open_enum;
 use crate::model::{GenerationStatus, JobId, PromptImage, Timestamp, WebhookId};
 
 const HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Prompts;
 use crate::call::{Call, Write};
-use crate::macros::{body, optional};
+use crate::macros::{body, optional, urls};
 use crate::model::{AssetUrl, Deleted, ExtraFields, Prompt, PromptId, PromptType, VaultId};
 use crate::path;
 use crate::send::reply::Reply;
@@ -128,14 +128,9 @@ impl<Id> Call<Prompt, Write<PromptFields, Id>> {
         image_url, set_image_url => builder.fields.image_url: AssetUrl;
     }
 
-    /// Reference media, in place of those set before. Input only: no response shows them.
-    pub fn reference_media_urls<I>(mut self, urls: I) -> Self
-    where
-        I: IntoIterator<Item: Into<AssetUrl>>,
-    {
-        let urls = urls.into_iter().map(Into::into).collect();
-        self.builder.fields.reference_media_urls = Some(urls);
-        self
+    urls! {
+        /// Reference media, in place of those set before. Input only: no response shows them.
+        reference_media_urls => builder.fields.reference_media_urls;
     }
 }
 

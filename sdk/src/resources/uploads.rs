@@ -34,16 +34,10 @@ impl Uploads {
     ///
     /// ```
     /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let image = client
-    ///     .uploads()
-    ///     .image("harbour.png")
-    ///     .on_progress(|progress| println!("{} of {} bytes", progress.sent, progress.total))
-    ///     .await?;
-    /// let job = client
-    ///     .generations()
-    ///     .create("local/plasma", "The same at night")
-    ///     .image_input(&image.url)
-    ///     .await?;
+    /// let upload = client.uploads().image("harbour.png");
+    /// let image = upload.on_progress(|it| println!("{} of {} bytes", it.sent, it.total)).await?;
+    /// let create = client.generations().create("local/plasma", "The same at night");
+    /// let job = create.image_input(&image.url).await?;
     /// # Ok(()) }
     /// ```
     pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage<'static> {
@@ -65,9 +59,7 @@ impl Uploads {
     }
 }
 
-/// Before it sends the bytes again, an attempt gives the storage this long to refuse them. If a
-/// storage refuses an upload and closes the connection while bytes arrive, the HTTP client fails
-/// at its next write and does not read the refusal.
+/// Before it sends the bytes again, an attempt gives the storage this long to refuse them.
 const HOLD: Duration = Duration::from_secs(1);
 
 type OnProgress<'a> = dyn FnMut(UploadProgress) + Send + 'a;

@@ -5,7 +5,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
 use super::reply::{Reply, encoded};
-use crate::error::{Error, Excerpt};
+use crate::error::{Error, excerpt, excerpt_at};
 use crate::model::{Cursor, Page, parse};
 
 #[derive(Deserialize)]
@@ -24,16 +24,12 @@ struct Pagination {
 }
 
 /// A page as it was received; some items of it may be undecodable.
-pub(crate) struct FetchedPage<T> {
-    pub(crate) items: Vec<Result<T, Error>>,
-    pub(crate) next_cursor: Option<Cursor>,
-}
+pub(crate) type FetchedPage<T> = Page<Result<T, Error>>;
 
 impl<T> FetchedPage<T> {
     pub(crate) fn whole(self) -> Result<Page<T>, Error> {
-        let Self { items, next_cursor } = self;
-        let items: Result<_, _> = items.into_iter().collect();
-        Ok(Page::new(items?, next_cursor))
+        let items: Result<_, _> = self.items.into_iter().collect();
+        Ok(Page::new(items?, self.next_cursor))
     }
 }
 
@@ -57,10 +53,9 @@ impl Reply {
     /// cursor is not lost. An empty cursor ends the list as `null` does.
     pub(crate) fn fetched_page<T: DeserializeOwned>(self) -> Result<FetchedPage<T>, Error> {
         match self.envelope::<Vec<T>, Pagination>() {
-            Ok(Envelope { data, pagination, .. }) => Ok(FetchedPage {
-                items: data.into_iter().map(Ok).collect(),
-                next_cursor: next(pagination),
-            }),
+            Ok(Envelope { data, pagination, .. }) => {
+                Ok(Page::new(data.into_iter().map(Ok).collect(), next(pagination)))
+            }
             Err(error) => {
                 // Again, with the items as they were received.
                 let Ok(Envelope { data, pagination, .. }) =
@@ -73,7 +68,7 @@ impl Reply {
                     let place = format!("data[{index}]");
                     parse(item).map_err(|source| self.undecodable::<T>(item, &place, source))
                 });
-                Ok(FetchedPage { items: items.collect(), next_cursor: next(pagination) })
+                Ok(Page::new(items.collect(), next(pagination)))
             }
         }
     }
@@ -125,8 +120,8 @@ impl Reply {
         } else if json.is_empty() {
             Error::decode(status, path, "the body is empty", None)
         } else {
-            let near = Excerpt::at(json, source.line(), source.column());
-            Error::decode(status, path, &reason(&source).to_string(), Some(&near))
+            let near = excerpt_at(json, source.line(), source.column());
+            Error::decode(status, path, &reason(&source), Some(&near))
         };
         self.error(error.because(source))
     }
@@ -139,8 +134,8 @@ fn next(pagination: Option<Pagination>) -> Option<Cursor> {
 }
 
 /// Why `serde_json` cannot decode a body, without the position.
-fn reason(source: &serde_json::Error) -> Excerpt {
+fn reason(source: &serde_json::Error) -> String {
     let text = source.to_string();
     let position = format!(" at line {} column {}", source.line(), source.column());
-    Excerpt::start(text.strip_suffix(&position).unwrap_or(&text).as_bytes())
+    excerpt(text.strip_suffix(&position).unwrap_or(&text))
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::trace::Span;
-use crate::error::{Error, ErrorKind, Excerpt, History, Problem, RetryAfter, Route};
+use crate::error::{Error, ErrorKind, History, Problem, RetryAfter, Route, excerpt};
 use crate::model::{JobId, Timestamp, parse};
 
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl Reply {
     }
 
     pub(crate) fn refused_as(&self, withheld: bool) -> Error {
-        let (problem, start) = (parse::<Problem>(&self.body).ok(), Excerpt::start(&self.body));
+        let (problem, start) = (parse::<Problem>(&self.body).ok(), excerpt(&self.body));
         let mut text = match (&problem, content_encoding(&self.headers)) {
             _ if withheld => {
                 ", with a body that is not shown because it repeats a credential".to_owned()
@@ -185,10 +185,10 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
 }
 
 /// `Content-Encoding`, unless the body is plain. A transport that decodes a body removes it.
-fn content_encoding(headers: &HeaderMap) -> Option<Excerpt> {
+fn content_encoding(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(CONTENT_ENCODING)?.as_bytes().trim_ascii();
     let is_plain = value.is_empty() || value.eq_ignore_ascii_case(b"identity");
-    (!is_plain).then(|| Excerpt::start(value))
+    (!is_plain).then(|| excerpt(value))
 }
 
 /// The error of a success that cannot be decoded because of its `Content-Encoding`.

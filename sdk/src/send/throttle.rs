@@ -71,7 +71,6 @@ struct Sent {
 
 struct Limit {
     rate: f64,
-    rate_since: Instant,
     /// The other refusals of this moment make the rate no smaller.
     rate_min: f64,
     /// The end of the pause, or the earliest time of the next request.
@@ -92,17 +91,13 @@ impl Drop for Waiting<'_> {
 }
 
 impl Throttle {
-    pub(crate) fn turn_without_limit(&self) -> Option<Instant> {
-        let mut state = self.state();
-        if state.limit.is_some() {
-            return None;
-        }
-        let now = Instant::now();
-        state.sent.add(now);
-        Some(now)
-    }
-
+    /// Waits for the turn of a request, which is at once if nothing limits the rate.
     pub(crate) async fn turn(&self) -> Instant {
+        let now = Instant::now();
+        if let state @ State { limit: None, .. } = &mut *self.state() {
+            state.sent.add(now);
+            return now;
+        }
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(&self.waiting);
         let _first = self.queue.lock().await;
@@ -143,13 +138,11 @@ impl State {
             limit.last_wait = now;
             return Some(limit.next);
         }
-        if now.duration_since(limit.last_wait.max(limit.decreased_at)) > RELEASE_AFTER {
-            self.limit = None;
-            self.sent.add(now);
-            return None;
-        }
         self.sent.add(now);
         limit.next = now + Duration::from_secs_f64(1.0 / limit.rate_at(now));
+        if now.duration_since(limit.last_wait.max(limit.decreased_at)) > RELEASE_AFTER {
+            self.limit = None;
+        }
         None
     }
 
@@ -160,7 +153,6 @@ impl State {
         let measured = self.sent.rate(now, pause) * DECREASE;
         let limit = self.limit.get_or_insert(Limit {
             rate: measured,
-            rate_since: now,
             rate_min: 0.0,
             next: now,
             paused_until: now,
@@ -170,7 +162,7 @@ impl State {
         if sent_at > limit.decreased_at {
             let rate = limit.rate_at(now);
             (limit.rate, limit.rate_min) = (rate * DECREASE, rate * DECREASE_MAX);
-            (limit.rate_since, limit.decreased_at) = (now, now);
+            limit.decreased_at = now;
         }
         limit.rate = limit.rate.min(measured.max(limit.rate_min));
         limit.paused_until = limit.paused_until.max(paused_until);
@@ -181,7 +173,7 @@ impl State {
 impl Limit {
     /// Growth starts when the pause is over.
     fn rate_at(&self, now: Instant) -> f64 {
-        let since = self.rate_since.max(self.paused_until);
+        let since = self.decreased_at.max(self.paused_until);
         let seconds = now.saturating_duration_since(since).as_secs_f64();
         let fast = (seconds - FAST_GROWTH_AFTER).max(0.0);
         (self.rate * GROWTH.powf(seconds - fast) * FAST_GROWTH.powf(fast)).min(1e6)

@@ -10,7 +10,7 @@ use super::status_request;
 use super::wait::{Wait, Waiting};
 use crate::call::{Call, Endpoint, Prepared};
 use crate::error::Error;
-use crate::macros::{body, optional};
+use crate::macros::{body, optional, urls};
 use crate::model::{
     AssetUrl, GenerationJob, GenerationType, JobId, OutputHint, Timestamp, VaultId,
 };
@@ -90,23 +90,11 @@ impl Call<GenerationJob, NewGeneration> {
         self
     }
 
-    /// Images to start from.
-    pub fn image_inputs<I>(mut self, urls: I) -> Self
-    where
-        I: IntoIterator<Item: Into<AssetUrl>>,
-    {
-        self.builder.optional.image_inputs = Some(urls.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// Reference images.
-    pub fn reference_image_urls<I>(mut self, urls: I) -> Self
-    where
-        I: IntoIterator<Item: Into<AssetUrl>>,
-    {
-        self.builder.optional.reference_image_urls =
-            Some(urls.into_iter().map(Into::into).collect());
-        self
+    urls! {
+        /// Images to start from.
+        image_inputs => builder.optional.image_inputs;
+        /// Reference images.
+        reference_image_urls => builder.optional.reference_image_urls;
     }
 
     /// One parameter of the model, beside those set before.

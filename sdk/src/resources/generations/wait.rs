@@ -10,7 +10,7 @@ use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use super::watch::{GenerationRef, Watching};
-use super::{Polling, Polls, output};
+use super::{Polling, Polls, find_output};
 use crate::call::{Call, Context, Run, require_runtime};
 use crate::error::{Error, Outcome};
 use crate::macros::debug;
@@ -188,7 +188,7 @@ impl Waiting<'_> {
         let looking = async {
             let mut attempt = 1;
             loop {
-                match output::find(context, status, &self.output).await {
+                match find_output(context, status, &self.output).await {
                     Ok(Evidence::Present(prompts)) => return Ok(Some(prompts)),
                     Ok(Evidence::Unclear(place)) => {
                         problem = place;

@@ -27,10 +27,8 @@ const CHUNKS_QUEUED: usize = 1;
 
 impl Context {
     /// Uploads all bytes of `source` to `slot` after `hold`, in which the storage may refuse the
-    /// head of the request; `on_sent` gets the number of bytes handed to the connection. Returns
-    /// the status of the success.
-    ///
-    /// The bytes are read in this future and not in a task, so dropping it cancels the upload.
+    /// head of the request. The bytes are read in this future and not in a task, so dropping it
+    /// cancels the upload.
     pub(super) async fn put_bytes(
         &self,
         slot: &UploadSlot,
