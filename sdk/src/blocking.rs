@@ -88,12 +88,6 @@ where
 #[must_use = "an iterator requests only what is taken from it"]
 pub struct Blocking<S>(Option<S>);
 
-impl<S> Blocking<S> {
-    const fn new(stream: S) -> Self {
-        Self(Some(stream))
-    }
-}
-
 /// Sending it from a thread.
 impl<T: Send, B: Run<T>> Call<T, B> {
     /// [`send`](Self::send), and blocks the thread; see [`blocking`](crate::blocking).
@@ -115,7 +109,7 @@ macro_rules! iterators {
         impl $(<$generic>)? $name {
             /// The stream as a blocking iterator; see [`blocking`](crate::blocking).
             pub const fn blocking(self) -> Blocking<Self> {
-                Blocking::new(self)
+                Blocking(Some(self))
             }
         }
     )*};

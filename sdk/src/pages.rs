@@ -155,17 +155,13 @@ impl<T> Pages<T> {
             *left -= page.items.len();
         }
         self.cursor.clone_from(&page.next_cursor);
-        self.state = self.next_state();
-    }
-
-    fn next_state(&mut self) -> State<T> {
         self.prefetch_failed = false;
-        match &self.cursor {
+        self.state = match &self.cursor {
             None => State::Ended,
             Some(_) if self.left == Some(0) => State::Ended,
             Some(cursor) if self.used.insert(cursor.clone()) => State::Idle,
             Some(_) => State::Looping,
-        }
+        };
     }
 }
 

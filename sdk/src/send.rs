@@ -80,8 +80,9 @@ impl Config {
         let (history, job) = (attempts.history, request.job.clone());
         match last.unwrap_or_else(|| Err(sending.no_turn())) {
             Ok(mut reply) => {
-                (reply.history, reply.job) = (history, job);
-                Ok(reply.of_call(span))
+                span.answered(reply.status);
+                (reply.history, reply.job, reply.span) = (history, job, span);
+                Ok(reply)
             }
             Err(error) => {
                 span.ended(Err(&error));
@@ -136,8 +137,9 @@ impl Sending<'_> {
             match incoming.redirect(redirects, |to| check_call(&route.method, base_url, to))? {
                 Some(next) => url = next,
                 None => {
-                    let reply = incoming.reply(*max_response_size).await?;
-                    return Ok(reply.of_attempt(authorization, elapsed));
+                    let mut reply = incoming.reply(*max_response_size).await?;
+                    (reply.authorization, reply.elapsed) = (Some(authorization), elapsed);
+                    return Ok(reply);
                 }
             }
             redirects += 1;

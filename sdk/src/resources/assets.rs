@@ -102,22 +102,20 @@ impl Call<Asset, AssetToDownload<'static>> {
     }
 }
 
-async fn download(asset: AssetToDownload<'_>, context: Context) -> Result<Asset, Error> {
-    let (mut fetch, mut whole) = (Fetch::new(asset, context)?, Vec::new());
-    while let Some(piece) = fetch.next().await? {
-        match piece {
-            Piece::Begin => whole.clear(),
-            Piece::Bytes(bytes) => whole.extend_from_slice(&bytes),
-        }
-    }
-    Ok(Asset { content_type: fetch.content_type, bytes: whole.into() })
-}
-
 impl<'a> Run<Asset> for AssetToDownload<'a> {
     type Future = BoxFuture<'a, Result<Asset, Error>>;
 
     fn run(self, context: Context) -> Self::Future {
-        Box::pin(download(self, context))
+        Box::pin(async {
+            let (mut fetch, mut whole) = (Fetch::new(self, context)?, Vec::new());
+            while let Some(piece) = fetch.next().await? {
+                match piece {
+                    Piece::Begin => whole.clear(),
+                    Piece::Bytes(bytes) => whole.extend_from_slice(&bytes),
+                }
+            }
+            Ok(Asset { content_type: fetch.content_type, bytes: whole.into() })
+        })
     }
 }
 

@@ -73,7 +73,7 @@ fn status_request(job: &JobId) -> Request {
         .then(|| format!("the job id \"{job}\" cannot be part of a URL"));
     let path = path::generation_status(job);
     let request = Request::new(Method::GET, path::GENERATION_STATUS, path);
-    request.job(job.clone()).invalid_if(invalid)
+    Request { job: Some(job.clone()), invalid, ..request }
 }
 
 /// How often and how long a job is polled, and when it has ended.

@@ -26,7 +26,7 @@ impl Client {
     pub fn request(&self, method: Method, path: impl Into<String>) -> RawRequest {
         let path = path.into();
         let invalid = check(&path).err().map(|text| format!("the path of the call {text}"));
-        let request = Request::new(method, path.clone(), path).invalid_if(invalid);
+        let request = Request { invalid, ..Request::new(method, path.clone(), path) };
         Call::of(self.context(), AnyRequest(request))
     }
 }

@@ -97,10 +97,9 @@ impl Incoming {
         Ok(if chunks.len() == 1 { chunks.remove(0) } else { chunks.concat().into() })
     }
 
-    /// The beginning of the body of an error response, as far as it arrives in time: the status is
-    /// known, and a slow body must not delay what follows from it.
-    /// Also whether the rest was lost.
-    async fn start(&mut self) -> (Bytes, bool) {
+    /// Receives the beginning of the body of a response that is not a success, as far as it arrives in
+    /// time: the status is known, and a slow body must not delay what follows from it.
+    pub(crate) async fn refusal(mut self) -> Reply {
         let mut start = BytesMut::new();
         let receiving = async {
             while start.len() < ERROR_BYTES_MAX {
@@ -114,7 +113,10 @@ impl Incoming {
         // What was received until then is enough.
         let is_cut = timeout(ERROR_BODY_TIMEOUT, receiving).await.unwrap_or(true);
         start.truncate(ERROR_BYTES_MAX);
-        (start.freeze(), is_cut)
+        let Parts { status, headers, .. } = self.head;
+        let mut reply = Reply::new(self.route, status, headers, start.freeze());
+        reply.is_cut = is_cut;
+        reply
     }
 
     /// Receives the body, of at most `max` bytes. That of an error may be incomplete: its status says
@@ -126,13 +128,6 @@ impl Incoming {
         }
         let body = self.whole(max).await?;
         Ok(Reply::new(self.route, status, self.head.headers, body))
-    }
-
-    pub(crate) async fn refusal(mut self) -> Reply {
-        let (body, is_cut) = self.start().await;
-        let mut reply = Reply::new(self.route, self.head.status, self.head.headers, body);
-        reply.is_cut = is_cut;
-        reply
     }
 
     pub(crate) fn content_type(&self) -> Option<String> {

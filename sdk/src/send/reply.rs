@@ -25,9 +25,9 @@ pub(crate) struct Reply {
     /// How long the last attempt took until the head of the response was received.
     pub(crate) elapsed: Duration,
     /// The span of the call, which ends when the response has been decoded.
-    span: Span,
+    pub(super) span: Span,
     /// `Authorization` of the call, which no error repeats.
-    authorization: Option<HeaderValue>,
+    pub(super) authorization: Option<HeaderValue>,
 }
 
 #[derive(Deserialize)]
@@ -53,16 +53,6 @@ impl Reply {
             span: Span::none(),
             authorization: None,
         }
-    }
-
-    pub(crate) fn of_call(self, span: Span) -> Self {
-        span.answered(self.status);
-        Self { span, ..self }
-    }
-
-    pub(crate) fn of_attempt(mut self, authorization: HeaderValue, elapsed: Duration) -> Self {
-        (self.authorization, self.elapsed) = (Some(authorization), elapsed);
-        self
     }
 
     /// A copy that does not keep the span of the call open.

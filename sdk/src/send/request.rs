@@ -52,16 +52,6 @@ impl Request {
         self
     }
 
-    pub(crate) fn job(mut self, job: JobId) -> Self {
-        self.job = Some(job);
-        self
-    }
-
-    pub(crate) fn status(mut self, status: Self) -> Self {
-        self.status = Some(Box::new(status));
-        self
-    }
-
     pub(crate) fn query(
         mut self,
         name: impl Into<Cow<'static, str>>,
@@ -79,11 +69,6 @@ impl Request {
                 self.invalid = Some(text);
             }
         }
-        self
-    }
-
-    pub(crate) fn invalid_if(mut self, invalid: Option<String>) -> Self {
-        self.invalid = self.invalid.or(invalid);
         self
     }
 }

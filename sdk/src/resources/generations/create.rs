@@ -133,11 +133,10 @@ impl Endpoint<GenerationJob> for NewGeneration {
         let invalid = !matches!(self.optional.parameters, None | Some(Value::Object(_)));
         let problem = "the parameters of a generation are not a JSON object";
         let id = self.client_job_id.clone();
-        let request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS)
-            .json(&self)
-            .job(id.clone())
-            .status(status_request(&id))
-            .invalid_if(invalid.then(|| problem.to_owned()));
+        let mut request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS);
+        (request.job, request.status) = (Some(id.clone()), Some(Box::new(status_request(&id))));
+        request.invalid = invalid.then(|| problem.to_owned());
+        let request = request.json(&self);
         let hint = self.output_hint(Timestamp::now());
         Prepared::new(request, move |reply| job(reply, &id, hint.clone()))
     }

@@ -37,7 +37,7 @@ impl Context {
         on_sent: &mut (dyn FnMut(u64) + Send),
     ) -> Result<StatusCode, Error> {
         let (mut url, mut redirects) = (slot.upload_url.expose().clone(), 0);
-        loop {
+        let (response, is_complete) = loop {
             source.rewind().await?;
             on_sent(0);
             let (response, is_complete) = self.put(slot, &url, source, hold, on_sent).await?;
@@ -47,11 +47,20 @@ impl Context {
                 307 | 308 => Err("the reader of the upload can be read only once"),
                 _ => Err("only 307 and 308 ask for the same request"),
             })?;
-            let Some(next) = next else {
-                return finished(response, is_complete, slot).await;
-            };
+            let Some(next) = next else { break (response, is_complete) };
             (url, redirects) = (next, redirects + 1);
+        };
+        // The body of a success is not read.
+        let status = response.head.status;
+        if status.is_success() {
+            let early = || response.fail(Error::answered_early(status));
+            return is_complete.then_some(status).ok_or_else(early);
         }
+        let urls = [slot.upload_url.expose().clone(), response.url.clone()];
+        let reply = response.refusal().await;
+        let withheld = urls.iter().any(|url| repeats_query(&reply.body, url))
+            || repeats(&String::from_utf8_lossy(&reply.body), slot.token.expose());
+        Err(reply.refused_as(withheld))
     }
 
     /// Sends one request. Returns the response, and whether all bytes were sent before it.
@@ -117,24 +126,6 @@ impl Context {
         headers.extend(self.options.headers.clone());
         Ok(headers)
     }
-}
-
-/// The status of a success, whose body is not read, or the error.
-async fn finished(
-    response: Incoming,
-    is_complete: bool,
-    slot: &UploadSlot,
-) -> Result<StatusCode, Error> {
-    let status = response.head.status;
-    if status.is_success() {
-        let early = || response.fail(Error::answered_early(status));
-        return is_complete.then_some(status).ok_or_else(early);
-    }
-    let urls = [slot.upload_url.expose().clone(), response.url.clone()];
-    let reply = response.refusal().await;
-    let withheld = urls.iter().any(|url| repeats_query(&reply.body, url))
-        || repeats(&String::from_utf8_lossy(&reply.body), slot.token.expose());
-    Err(reply.refused_as(withheld))
 }
 
 /// The body of the request: chunks from a queue.
