@@ -224,11 +224,6 @@ impl<T: 'static, B: Endpoint<T>> Call<T, B> {
         require_runtime()?;
         self.context.exchange(&request, &read).await
     }
-
-    /// The same call, whatever the methods of its endpoint set.
-    pub(crate) fn prepared(self) -> Call<T> {
-        Call::of(self.context, self.builder.prepare())
-    }
 }
 
 impl<T: 'static> Call<T> {

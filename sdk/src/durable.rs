@@ -216,7 +216,8 @@ impl Journal {
                     written.map_err(|error| error.with_outcome(Outcome::Done))?;
                     return Ok(output);
                 }
-                Err(error) if S::KIND.is_not_done(&error) => {
+                // An upload that is repeated has no further effect.
+                Err(error) if !error.is_outcome_unknown() || S::KIND == Kind::Upload => {
                     write(Event::NotDone).await?;
                     error
                 }

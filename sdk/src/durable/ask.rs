@@ -13,7 +13,7 @@ use super::step::{decoded, encoded};
 use super::steps::{Claim, Recorded, State};
 use super::{Journal, Shared};
 use crate::error::{Error, Outcome};
-use crate::model::{Timestamp, VaultId};
+use crate::model::{JobId, OutputHint, Timestamp, VaultId};
 use crate::response::RawResponse;
 use crate::send::evidence::{Content, Evidence, Item, Sought, of_steps};
 
@@ -147,16 +147,9 @@ impl Journal {
 
 impl Shared {
     async fn find_job(&self, step: &Begin) -> Result<Evidence<Value>, Error> {
-        let text = |name: &str| step.content.get(name).and_then(Value::as_str).unwrap_or_default();
-        let mut call = self.client.generations().create(text("modelId"), text("prompt"));
-        if let Some(job) = &step.job {
-            call = call.client_job_id(job);
-        }
-        let outputs = step.content.get("batchCount").and_then(Value::as_u64);
-        if let Some(outputs) = outputs.and_then(|outputs| u32::try_from(outputs).ok()) {
-            call = call.batch_count(outputs);
-        }
-        let found = call.set_vault(vault(step)).find(step.at).send().await?;
+        let hint = decoded::<OutputHint>(step.content.clone())?.sent_at(step.at);
+        let job = step.job.clone().unwrap_or_else(|| JobId::from(""));
+        let found = self.client.generations().find(job, hint).send().await?;
         found.map(|job| encoded(&job))
     }
 
@@ -202,8 +195,8 @@ impl Shared {
 
 fn content(list: List, value: &Value) -> Content {
     match list {
-        List::Prompts => Content::of_prompt(value),
-        List::Vaults => Content::of_vault(value),
+        List::Prompts => Content::new(value, Content::OF_PROMPT),
+        List::Vaults => Content::new(value, Content::OF_VAULT),
     }
 }
 

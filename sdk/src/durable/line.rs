@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::{Error, Outcome};
 use crate::model::{JobId, Timestamp};
 
 /// The kinds of steps of this [`VERSION`](super::file::VERSION) of the file. A new one needs a new
@@ -31,12 +30,6 @@ impl Kind {
             Self::Vault | Self::Fork => Some(List::Vaults),
             Self::Upload | Self::Generation => None,
         }
-    }
-
-    /// Whether a call that failed was certainly not carried out. An upload that is repeated has no
-    /// further effect.
-    pub(super) fn is_not_done(self, error: &Error) -> bool {
-        self == Self::Upload || error.outcome() == Outcome::NotDone
     }
 }
 

@@ -73,3 +73,17 @@ pub(crate) struct OutputHint {
     /// The job was queued at this time at the latest.
     pub(crate) latest: Option<Timestamp>,
 }
+
+/// The clocks of client and service may differ by this much, if the service does not tell its time.
+#[cfg(feature = "client")]
+const CLOCK_SKEW: jiff::SignedDuration = jiff::SignedDuration::from_mins(5);
+
+#[cfg(feature = "client")]
+impl OutputHint {
+    /// For a job that was sent at this time by the clock of this machine.
+    pub(crate) fn sent_at(mut self, at: Timestamp) -> Self {
+        self.earliest = at.checked_sub(CLOCK_SKEW).ok();
+        self.latest = at.checked_add(CLOCK_SKEW).ok();
+        self
+    }
+}

@@ -128,16 +128,6 @@ impl<'a> Call<UploadedImage, ImageToUpload<'a>> {
 }
 
 impl ImageToUpload<'_> {
-    async fn upload_in_time(self, mut context: Context) -> Result<UploadedImage, Error> {
-        require_runtime()?;
-        let timeout = context.options.timeout.take().unwrap_or(Duration::MAX);
-        let span = Span::upload();
-        let end = Instant::now().checked_add(timeout);
-        let outcome = until(end, span.around(self.upload(&context, &span, end))).await;
-        let late = |_| Err(Error::call_timed_out(context.client.base_url(), timeout));
-        outcome.unwrap_or_else(late).inspect_err(|error| span.failed(error))
-    }
-
     async fn upload(
         mut self,
         context: &Context,
@@ -194,8 +184,15 @@ impl ImageToUpload<'_> {
 impl<'a> Run<UploadedImage> for ImageToUpload<'a> {
     type Future = BoxFuture<'a, Result<UploadedImage, Error>>;
 
-    fn run(self, context: Context) -> Self::Future {
-        Box::pin(self.upload_in_time(context))
+    fn run(self, mut context: Context) -> Self::Future {
+        Box::pin(async move {
+            require_runtime()?;
+            let timeout = context.options.timeout.take().unwrap_or(Duration::MAX);
+            let (span, end) = (Span::upload(), Instant::now().checked_add(timeout));
+            let outcome = until(end, span.around(self.upload(&context, &span, end))).await;
+            let late = |_| Err(Error::call_timed_out(context.client.base_url(), timeout));
+            outcome.unwrap_or_else(late).inspect_err(|error| span.failed(error))
+        })
     }
 }
 

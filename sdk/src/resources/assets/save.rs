@@ -39,32 +39,29 @@ pub struct AssetToSave<'a> {
     path: PathBuf,
 }
 
-impl AssetToSave<'_> {
-    async fn save(self, context: Context) -> Result<u64, Error> {
-        require_runtime()?;
-        let Self { asset, path } = self;
-        if asset.first > 0 {
-            let text = "`save` writes a whole asset; append the `stream` to a partial file instead";
-            return Err(Error::input(text));
-        }
-        let unwritable = |source| Error::file(path.display(), "written", source);
-        let mut fetch = Fetch::new(asset, context)?;
-        let opening = async { Target::open(&path).await.map_err(unwritable) };
-        let mut target = fetch.in_time(opening).await?;
-        fetch.can_restart = target.can_restart();
-        while let Some(piece) = fetch.next().await? {
-            fetch.in_time(async { target.write(piece).await.map_err(unwritable) }).await?;
-        }
-        fetch.in_time(async { target.finish().await.map_err(unwritable) }).await?;
-        Ok(fetch.position)
-    }
-}
-
 impl<'a> Run<u64> for AssetToSave<'a> {
     type Future = BoxFuture<'a, Result<u64, Error>>;
 
     fn run(self, context: Context) -> Self::Future {
-        Box::pin(self.save(context))
+        Box::pin(async move {
+            require_runtime()?;
+            let Self { asset, path } = self;
+            if asset.first > 0 {
+                return Err(Error::input(
+                    "`save` writes a whole asset; append the `stream` to a partial file instead",
+                ));
+            }
+            let unwritable = |source| Error::file(path.display(), "written", source);
+            let mut fetch = Fetch::new(asset, context)?;
+            let opening = async { Target::open(&path).await.map_err(unwritable) };
+            let mut target = fetch.in_time(opening).await?;
+            fetch.can_restart = target.can_restart();
+            while let Some(piece) = fetch.next().await? {
+                fetch.in_time(async { target.write(piece).await.map_err(unwritable) }).await?;
+            }
+            fetch.in_time(async { target.finish().await.map_err(unwritable) }).await?;
+            Ok(fetch.position)
+        })
     }
 }
 

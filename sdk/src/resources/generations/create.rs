@@ -6,6 +6,8 @@ use jiff::SignedDuration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+#[cfg(feature = "durable")]
+use super::Generations;
 use super::status_request;
 use super::wait::{Wait, Waiting};
 use crate::call::{Call, Endpoint, Prepared};
@@ -110,19 +112,20 @@ impl Call<GenerationJob, NewGeneration> {
 
     /// Queues the generation, waits until it has ended, and returns its output; see [`Wait`].
     pub fn and_wait(self) -> Wait<'static> {
-        let mut context = self.context.clone();
+        let job = self.job_id().into();
+        let create = Call::of(self.context.clone(), self.builder.prepare());
+        let mut context = self.context;
         // That of the request.
         context.options.timeout = None;
-        let job = self.job_id().into();
-        Call::of(context, Waiting::new(job, Some(self.prepared())))
+        Call::of(context, Waiting::new(job, Some(create)))
     }
+}
 
-    /// Whether the service has the job, since about this time: asks for its status.
-    #[cfg(feature = "durable")]
-    pub(crate) fn find(self, sent_at: Timestamp) -> Call<Evidence<GenerationJob>> {
-        let Self { context, builder, .. } = self;
-        let (id, hint) = (builder.client_job_id.clone(), builder.output_hint(sent_at));
-        Call::new(context, status_request(&id), move |reply| {
+#[cfg(feature = "durable")]
+impl Generations {
+    /// Whether the service has the job: asks for its status.
+    pub(crate) fn find(&self, id: JobId, hint: OutputHint) -> Call<Evidence<GenerationJob>> {
+        Call::new(self.client.context(), status_request(&id), move |reply| {
             reply.job_evidence()?.map(|()| job(reply, &id, hint.clone()))
         })
     }
@@ -137,26 +140,13 @@ impl Endpoint<GenerationJob> for NewGeneration {
         (request.job, request.status) = (Some(id.clone()), Some(Box::new(status_request(&id))));
         request.invalid = invalid.then(|| problem.to_owned());
         let request = request.json(&self);
-        let hint = self.output_hint(Timestamp::now());
+        let Optional { vault_id, batch_count, .. } = self.optional;
+        let prompt = Some(self.prompt);
+        let hint = OutputHint { vault_id, prompt, batch_count, ..OutputHint::default() };
+        let hint = hint.sent_at(Timestamp::now());
         Prepared::new(request, move |reply| job(reply, &id, hint.clone()))
     }
 }
-
-impl NewGeneration {
-    fn output_hint(&self, sent_at: Timestamp) -> OutputHint {
-        OutputHint {
-            vault_id: self.optional.vault_id,
-            prompt: Some(self.prompt.clone()),
-            batch_count: self.optional.batch_count,
-            earliest: sent_at.checked_sub(CLOCK_SKEW).ok(),
-            latest: sent_at.checked_add(CLOCK_SKEW).ok(),
-        }
-    }
-}
-
-/// The clocks of client and service may differ by this much, if the service does not tell its
-/// time.
-const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
 
 /// Reads the job from the response to the request, or from a status that shows that the service
 /// has it.

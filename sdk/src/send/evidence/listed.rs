@@ -26,16 +26,12 @@ fn normalized(text: &str) -> String {
 impl Content {
     pub(crate) const COPY: Self = Self { fields: None, letters: String::new() };
 
-    pub(crate) fn of_prompt(value: &Value) -> Self {
-        Self::new(value, ["title", "prompt", "promptType", "platform"])
-    }
+    pub(crate) const OF_PROMPT: [&str; 4] = ["title", "prompt", "promptType", "platform"];
 
-    pub(crate) fn of_vault(value: &Value) -> Self {
-        Self::new(value, ["name", "description", "visibility", ""])
-    }
+    pub(crate) const OF_VAULT: [&str; 4] = ["name", "description", "visibility", ""];
 
     /// Fields that are not set have the values that a call without them has.
-    fn new(value: &Value, fields: [&str; 4]) -> Self {
+    pub(crate) fn new(value: &Value, fields: [&str; 4]) -> Self {
         let fields = fields.map(|name| match (value.get(name), name) {
             (None | Some(Value::Null), "promptType") => json!("text"),
             (None | Some(Value::Null), "visibility") => json!("private"),
