@@ -24,7 +24,7 @@ pub(crate) use failure::FailureKind;
 pub use kind::ErrorKind;
 pub use outcome::Outcome;
 pub(crate) use outcome::{
-    AttemptFailure, History, Idempotency, RetryAfter, Route, TimeLimit, TimedOut,
+    AttemptFailure, History, Idempotency, RetryAfter, Route, TimeLimit, TimedOut, date, retry_after,
 };
 
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -93,7 +93,7 @@ impl Error {
 
     /// `Retry-After` of the response, relative to its `Date`. `None` also if it cannot be read.
     pub fn retry_after(&self) -> Option<Duration> {
-        self.facts.retry_after.and_then(RetryAfter::delay)
+        self.facts.retry_after.flatten()
     }
 
     /// The message of an error response of the API, or the reason why a generation failed.

@@ -86,16 +86,4 @@ pub mod testing;
 
 #[warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::string_slice)]
 mod model;
-pub use model::{
-    AddedPrompts, AssetUrl, Cursor, Deleted, ExtraFields, GenerationJob, GenerationState,
-    GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState, Prompt,
-    PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp, UnknownValue,
-    UploadSlot, UploadToken, UploadUrl, Variable, Vault, VaultId, VaultPrompt, VaultPromptId,
-    Visibility, WebhookId,
-};
-
-#[cfg(feature = "webhook")]
-pub use model::{
-    Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryId, WebhookError, WebhookEvent,
-    WebhookEventType, WebhookSecret,
-};
+pub use model::*;

@@ -60,10 +60,9 @@ impl Config {
             if failure.is_some_and(AttemptFailure::is_rate_limit)
                 && let Some(retry_after) = retry_after
             {
-                let delay = retry_after.delay();
                 // A longer pause concerns this call only, or every other call would wait for it.
-                if !policy.is_too_long(delay) {
-                    self.throttle.refused(sent_at, delay);
+                if !policy.is_too_long(retry_after) {
+                    self.throttle.refused(sent_at, retry_after);
                 }
             }
             let Some(failure) = failure else {

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-use http::header::DATE;
 use jiff::SignedDuration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
@@ -12,7 +11,7 @@ use super::line::{Begin, Event, Kind, Line, List};
 use super::step::{decoded, encoded};
 use super::steps::{Claim, Recorded, State};
 use super::{Journal, Shared};
-use crate::error::{Error, Outcome};
+use crate::error::{Error, Outcome, date};
 use crate::model::{JobId, OutputHint, Timestamp, VaultId};
 use crate::response::RawResponse;
 use crate::send::evidence::{Content, Evidence, Item, Sought, of_steps};
@@ -218,8 +217,8 @@ fn since(step: &Recorded, skew: SignedDuration) -> Timestamp {
 /// How much later by the clock of this machine a thing may have been created than the service says.
 fn skew(response: &RawResponse) -> SignedDuration {
     let ahead = || {
-        let date = httpdate::parse_http_date(response.headers().get(DATE)?.to_str().ok()?).ok()?;
-        Some(Timestamp::try_from(date).ok()?.duration_since(Timestamp::now()))
+        let date = Timestamp::try_from(date(response.headers())?).ok()?;
+        Some(date.duration_since(Timestamp::now()))
     };
     CLOCK_SKEW.saturating_sub(ahead().unwrap_or_default())
 }

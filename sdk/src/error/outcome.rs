@@ -10,6 +10,8 @@ use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, Method, StatusCode};
 use serde::{Deserialize, Serialize};
 
+use crate::model::Timestamp;
+
 /// Whether the service carried out a call that failed.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
@@ -156,37 +158,28 @@ pub(crate) struct TimedOut {
 
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 
-/// The delay that a response asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RetryAfter {
-    Delay(Duration),
-    /// The header is there and cannot be read, so the usual backoff applies.
-    Unreadable,
+/// The delay that a response asks for. `None` if the header cannot be read, so that the usual backoff
+/// applies.
+pub(crate) type RetryAfter = Option<Duration>;
+
+/// Reads `retry-after-ms` in milliseconds, else `Retry-After` in seconds or as a date.
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<RetryAfter> {
+    let text = |name| Some(headers.get(name)?.to_str().unwrap_or_default().trim());
+    let (millis, value) = (text(RETRY_AFTER_MS), text(RETRY_AFTER));
+    let delay = millis.and_then(|text| number(text, 1e-3));
+    let delay = delay.or_else(|| number(value?, 1.0)).or_else(|| {
+        let until = httpdate::parse_http_date(value?).ok()?;
+        // The clock of the server may differ from this one, so its own date counts.
+        let from = date(headers).unwrap_or_else(|| Timestamp::now().into());
+        // A date in the past is no delay.
+        Some(until.duration_since(from).unwrap_or_default())
+    });
+    delay.map(Some).or(millis.or(value).map(|_| None))
 }
 
-impl RetryAfter {
-    /// Reads `retry-after-ms` in milliseconds, else `Retry-After` in seconds or as a date.
-    pub(crate) fn of(headers: &HeaderMap, now: impl FnOnce() -> SystemTime) -> Option<Self> {
-        let text = |name| Some(headers.get(name)?.to_str().unwrap_or_default().trim());
-        let (millis, value) = (text(RETRY_AFTER_MS), text(RETRY_AFTER));
-        let delay = millis.and_then(|text| number(text, 1e-3));
-        let delay = delay.or_else(|| number(value?, 1.0)).or_else(|| {
-            let until = httpdate::parse_http_date(value?).ok()?;
-            // The clock of the server may differ from this one, so its own date counts.
-            let date = headers.get(DATE).and_then(|date| date.to_str().ok());
-            let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
-            // A date in the past is no delay.
-            Some(until.duration_since(date.unwrap_or_else(now)).unwrap_or_default())
-        });
-        delay.map(Self::Delay).or(millis.or(value).map(|_| Self::Unreadable))
-    }
-
-    pub(crate) const fn delay(self) -> Option<Duration> {
-        match self {
-            Self::Delay(delay) => Some(delay),
-            Self::Unreadable => None,
-        }
-    }
+/// The time of a response by the clock of the server.
+pub(crate) fn date(headers: &HeaderMap) -> Option<SystemTime> {
+    httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?).ok()
 }
 
 /// A number of units of this many seconds. One that no [`Duration`] has is the longest of them, a

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use url::Url;
 
 use super::trace::Span;
-use crate::error::{Error, ErrorKind, History, Problem, RetryAfter, Route, excerpt};
-use crate::model::{JobId, Timestamp, parse};
+use crate::error::{Error, ErrorKind, History, Problem, RetryAfter, Route, excerpt, retry_after};
+use crate::model::{JobId, parse};
 
 #[derive(Debug)]
 pub(crate) struct Reply {
@@ -75,7 +75,7 @@ impl Reply {
     }
 
     pub(crate) fn retry_after(&self) -> Option<RetryAfter> {
-        RetryAfter::of(&self.headers, || Timestamp::now().into())
+        retry_after(&self.headers)
     }
 
     pub(crate) fn accepted(self) -> Result<Self, Error> {

@@ -69,7 +69,7 @@ impl Attempts {
         if self.idempotency != Idempotency::SameResponse {
             self.history.outcome = self.history.outcome.max(failure.outcome());
         }
-        let delay = retry_after.and_then(RetryAfter::delay);
+        let delay = retry_after.flatten();
         if self.policy.max_attempts <= 1
             || self.policy.is_too_long(delay)
             || !failure.allows_retry(self.idempotency, retry_after.is_some())

@@ -1,7 +1,6 @@
 //! Queues a generation, and never twice.
 
 use http::Method;
-use http::header::DATE;
 use jiff::SignedDuration;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -11,7 +10,7 @@ use super::Generations;
 use super::status_request;
 use super::wait::{Wait, Waiting};
 use crate::call::{Call, Endpoint, Prepared};
-use crate::error::Error;
+use crate::error::{Error, date};
 use crate::macros::{body, optional, urls};
 use crate::model::{
     AssetUrl, GenerationJob, GenerationType, JobId, OutputHint, Timestamp, VaultId,
@@ -175,8 +174,7 @@ fn job(reply: Reply, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, 
 /// When the service received the request, by its own clock: its `Date`, which is in whole seconds,
 /// less the time that the exchange took.
 fn queued_between(reply: &Reply) -> Option<(Timestamp, Timestamp)> {
-    let date = httpdate::parse_http_date(reply.headers.get(DATE)?.to_str().ok()?).ok()?;
-    let date = Timestamp::try_from(date).ok()?;
+    let date = Timestamp::try_from(date(&reply.headers)?).ok()?;
     let sent = date.checked_sub(SignedDuration::try_from(reply.elapsed).ok()?).ok()?;
     Some((sent, sent.checked_add(SignedDuration::from_secs(1)).ok()?))
 }

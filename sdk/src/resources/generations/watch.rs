@@ -8,7 +8,7 @@ use futures_core::future::BoxFuture;
 
 use super::{Polling, Polls, status_request};
 use crate::call::{Call, Context, require_runtime};
-use crate::error::{Error, RetryAfter};
+use crate::error::Error;
 use crate::macros::{debug, stream};
 use crate::model::{GenerationJob, GenerationStatus, JobId, OutputHint, Timestamp};
 use crate::send::evidence::is_absent;
@@ -187,7 +187,7 @@ impl Watching {
         let Context { client, options } = context.clone();
         let context = Context { client, options: options.without_retries() };
         let call = Call::new(context, status_request(&self.job), |reply| {
-            let retry_after = reply.retry_after().and_then(RetryAfter::delay);
+            let retry_after = reply.retry_after().flatten();
             Ok((reply.data()?, retry_after))
         });
         let delay = self.delay;
