@@ -35,7 +35,7 @@ use crate::error::Error;
 use crate::pages::{Items, Pages};
 use crate::resources::assets::AssetStream;
 use crate::resources::generations::Watch;
-use crate::response::WithMeta;
+use crate::send::reply::WithMeta;
 
 /// The runtime of all blocking calls of this process; a thread of its own drives it.
 fn runtime() -> Result<Handle, Error> {

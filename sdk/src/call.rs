@@ -13,10 +13,9 @@ use serde::de::DeserializeOwned;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::response::{RawResponse, WithMeta};
 use crate::send::config::CallOptions;
 use crate::send::policy::RetryPolicy;
-use crate::send::reply::Reply;
+use crate::send::reply::{RawResponse, WithMeta};
 use crate::send::request::Request;
 
 /// The client of a call, and its options.
@@ -38,7 +37,7 @@ impl Client {
 
     /// A call that yields the `data` of the response.
     pub(crate) fn call<T: DeserializeOwned + 'static>(&self, request: Request) -> Call<T> {
-        Call::new(self.context(), request, Reply::data)
+        Call::new(self.context(), request, RawResponse::data)
     }
 
     /// A call that yields the `data` of the response, or this value if there is none.
@@ -84,12 +83,12 @@ pub struct Prepared<T> {
     read: Arc<Read<T>>,
 }
 
-type Read<T> = dyn Fn(Reply) -> Result<T, Error> + Send + Sync;
+type Read<T> = dyn Fn(RawResponse) -> Result<T, Error> + Send + Sync;
 
 impl<T> Prepared<T> {
     pub(crate) fn new(
         request: Request,
-        read: impl Fn(Reply) -> Result<T, Error> + Send + Sync + 'static,
+        read: impl Fn(RawResponse) -> Result<T, Error> + Send + Sync + 'static,
     ) -> Self {
         Self { request, read: Arc::new(read) }
     }
@@ -116,7 +115,7 @@ where
     Id: Send + 'static,
 {
     fn prepare(self) -> Prepared<T> {
-        Prepared::new(self.request.json(&self.fields), Reply::data)
+        Prepared::new(self.request.json(&self.fields), RawResponse::data)
     }
 }
 
@@ -217,8 +216,8 @@ impl<T: 'static, B: Endpoint<T>> Call<T, B> {
     /// Sends the call; returns status, headers, request id and body of the response with the value.
     pub async fn send_with_meta(self) -> Result<WithMeta<T>, Error> {
         let Prepared { request, read } = self.builder.prepare();
-        let read = |reply: Reply| {
-            let meta = RawResponse::new(reply.detached());
+        let read = |reply: RawResponse| {
+            let meta = reply.clone();
             read(reply).map(|value| WithMeta { value, meta })
         };
         require_runtime()?;
@@ -230,7 +229,7 @@ impl<T: 'static> Call<T> {
     pub(crate) fn new(
         context: Context,
         request: Request,
-        read: impl Fn(Reply) -> Result<T, Error> + Send + Sync + 'static,
+        read: impl Fn(RawResponse) -> Result<T, Error> + Send + Sync + 'static,
     ) -> Self {
         Self::of(context, Prepared::new(request, read))
     }

@@ -18,9 +18,8 @@ use crate::send::throttle::{Pressure, Throttle};
 ///
 /// # Rate limits
 ///
-/// After a response 429 with `Retry-After` all clones pause together, and then send at a rate that is
-/// learned from the responses, each task in its turn. Such a response neither counts as an attempt
-/// nor uses the retry budget. [`pressure`](Self::pressure) shows the state.
+/// After a response 429 with `Retry-After` all clones [pause together](crate::guide#retries-and-rate-limits).
+/// [`pressure`](Self::pressure) shows the state.
 ///
 /// # Connections
 ///

@@ -24,8 +24,6 @@ mod pages;
 #[cfg(feature = "client")]
 pub mod resources;
 #[cfg(feature = "client")]
-mod response;
-#[cfg(feature = "client")]
 mod send;
 #[cfg(feature = "client")]
 mod time;
@@ -44,8 +42,8 @@ pub use {
     resources::assets::{Asset, AssetStream, DownloadProgress},
     resources::generations::{FinishedGeneration, GenerationRef, Watch},
     resources::uploads::{UploadProgress, UploadSource, UploadedImage},
-    response::{RawResponse, WithMeta},
     send::policy::{RetryBudget, RetryPolicy},
+    send::reply::{RawResponse, WithMeta},
     send::throttle::Pressure,
 };
 /// The calls of the API: a type for each that has optional arguments, with the methods that set

@@ -43,7 +43,7 @@ macro_rules! urls {
         $(#[$doc])*
         pub fn $name<I>(mut self, urls: I) -> Self
         where
-            I: IntoIterator<Item: Into<$crate::model::AssetUrl>>,
+            I: IntoIterator<Item: Into<AssetUrl>>,
         {
             self.$($path).+ = Some(urls.into_iter().map(Into::into).collect());
             self

@@ -18,7 +18,7 @@ use url::Url;
 
 use self::config::{CallOptions, Config, Credentials};
 use self::incoming::{Incoming, check_call};
-use self::reply::Reply;
+use self::reply::RawResponse;
 use self::request::Request;
 use self::retry::Attempts;
 use self::timeout::{Limits, Running, until};
@@ -33,7 +33,7 @@ impl Config {
         &self,
         request: &Request,
         options: &CallOptions,
-    ) -> Result<Reply, Error> {
+    ) -> Result<RawResponse, Error> {
         if let Some(invalid) = &request.invalid {
             return Err(Error::input(invalid.clone()));
         }
@@ -106,7 +106,7 @@ impl Sending<'_> {
             .of(self.request.route.clone(), None)
     }
 
-    async fn attempt(&self, sent_at: Instant) -> Result<Reply, Error> {
+    async fn attempt(&self, sent_at: Instant) -> Result<RawResponse, Error> {
         let Config { base_url, http_client, max_response_size, credentials, .. } = self.config;
         let route = &self.request.route;
         let fail = |error: Error| error.of(route.clone(), None);

@@ -13,8 +13,8 @@ use super::steps::{Claim, Recorded, State};
 use super::{Journal, Shared};
 use crate::error::{Error, Outcome, date};
 use crate::model::{JobId, OutputHint, Timestamp, VaultId};
-use crate::response::RawResponse;
 use crate::send::evidence::{Content, Evidence, Item, Sought, of_steps};
+use crate::send::reply::RawResponse;
 
 /// The clock of this machine may have been set by this much between the call and the question.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);

@@ -10,7 +10,7 @@ use crate::call::{Call, Write};
 use crate::macros::{body, optional, urls};
 use crate::model::{AssetUrl, Deleted, ExtraFields, Prompt, PromptId, PromptType, VaultId};
 use crate::path;
-use crate::send::reply::Reply;
+use crate::send::reply::RawResponse;
 use crate::send::request::Request;
 pub use list::ListPrompts;
 use list::PromptQuery;
@@ -55,7 +55,7 @@ impl Prompts {
     /// Reads one prompt; `None` if the service does not have it.
     pub fn get_opt(&self, id: PromptId) -> Call<Option<Prompt>> {
         let request = Request::new(Method::GET, path::PROMPT, path::prompt(id));
-        Call::new(self.client.context(), request, Reply::data_if_found)
+        Call::new(self.client.context(), request, RawResponse::data_if_found)
     }
 
     /// Changes the fields that are set, and no others. Returns the whole prompt as it is

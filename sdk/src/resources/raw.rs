@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use crate::call::{Call, Endpoint, Prepared};
 use crate::client::Client;
-use crate::response::RawResponse;
-use crate::send::reply::Reply;
+use crate::send::reply::RawResponse;
 use crate::send::request::Request;
 
 impl Client {
@@ -66,8 +65,8 @@ pub type RawRequest = Call<RawResponse, AnyRequest>;
 
 impl Endpoint<RawResponse> for AnyRequest {
     fn prepare(self) -> Prepared<RawResponse> {
-        let response = |reply: Reply| Ok(RawResponse::new(reply.accepted()?.detached()));
-        Prepared::new(self.0, response)
+        // Its span must not stay open with it.
+        Prepared::new(self.0, |reply| Ok(reply.accepted()?.clone()))
     }
 }
 

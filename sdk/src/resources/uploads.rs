@@ -67,24 +67,15 @@ type OnProgress<'a> = dyn FnMut(UploadProgress) + Send + 'a;
 /// Uploads one image; returned by [`Uploads::image`](crate::resources::Uploads::image). Nothing is
 /// read or sent until it is awaited.
 ///
-/// The type is detected from the first bytes; the service decides whether the size is accepted. The
-/// bytes go to the storage with the token of the slot, without the API key.
+/// The bytes go to the storage with the token of the slot, without the API key; the token is not sent
+/// to another host. A redirect of the storage is followed if its status is 307 or 308. When all of it
+/// is retried with a new slot, and how the type is found, is in the [guide](crate::guide#uploads).
 ///
-/// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step. Bytes
-/// that were sent may not be read yet: the storage gets more time to read them, at 32 KiB a second. On
-/// Linux the client's own HTTP client ends a connection whose bytes are not received for the
-/// `idle_timeout`. Sending the bytes has no time limit unless
-/// [`request_timeout`](Call::request_timeout) is set here, the whole none unless
+/// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step, and longer
+/// while the storage may still read bytes that were sent ([guide](crate::guide#timeouts)); on Linux the
+/// client's own HTTP client ends a connection whose bytes are not received for that long. Sending has
+/// no time limit unless [`request_timeout`](Call::request_timeout) is set here, the whole none unless
 /// [`timeout`](Call::timeout) is set.
-///
-/// A redirect of the storage is followed if its status is 307 or 308. The token of the slot is not
-/// sent to another host.
-///
-/// If the slot has expired or the storage fails, all of it is retried with a new slot, as often as
-/// the [`RetryPolicy`](crate::RetryPolicy) allows: at once if the storage refused the slot, after a
-/// backoff otherwise. Where a storage refuses an upload before it has read all of it and closes the
-/// connection, the refusal may be lost ([`Error::is_transport`]). So a retry, unless it follows a
-/// timeout, sends the head of its request first, and the bytes after a second without a response.
 ///
 /// # Errors
 ///

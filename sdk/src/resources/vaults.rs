@@ -12,7 +12,7 @@ use crate::model::{
     VaultId, VaultPrompt, VaultPromptId, Visibility,
 };
 use crate::path;
-use crate::send::reply::Reply;
+use crate::send::reply::RawResponse;
 use crate::send::request::Request;
 
 impl Vaults {
@@ -42,7 +42,7 @@ impl Vaults {
     /// Reads one vault; `None` if the service does not have it.
     pub fn get_opt(&self, id: VaultId) -> Call<Option<Vault>> {
         let request = Request::new(Method::GET, path::VAULT, path::vault(id));
-        Call::new(self.client.context(), request, Reply::data_if_found)
+        Call::new(self.client.context(), request, RawResponse::data_if_found)
     }
 
     /// Changes the fields that are set, and no others. Returns the whole vault as it is
@@ -114,7 +114,7 @@ impl Call<Vault, Write<VaultFields, VaultId>> {
 impl Endpoint<Vault> for VaultToFork {
     fn prepare(self) -> Prepared<Vault> {
         let request = Request::new(Method::POST, path::VAULT_FORK, path::vault_fork(self.0));
-        Prepared::new(request, Reply::data)
+        Prepared::new(request, RawResponse::data)
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
-use super::reply::{Reply, encoded};
+use super::reply::{RawResponse, encoded};
 use crate::error::{Error, excerpt, excerpt_at};
 use crate::model::{Cursor, Page, parse};
 
@@ -33,11 +33,7 @@ impl<T> FetchedPage<T> {
     }
 }
 
-impl Reply {
-    pub(crate) fn data<T: DeserializeOwned>(self) -> Result<T, Error> {
-        self.envelope::<T, IgnoredAny>().map(|envelope| envelope.data)
-    }
-
+impl RawResponse {
     /// The `data` of a success, or this value for a response without a body (204) or with `null`.
     pub(crate) fn data_or<T: DeserializeOwned>(self, empty: T) -> Result<T, Error> {
         let reply = self.accepted()?;
@@ -73,11 +69,6 @@ impl Reply {
         }
     }
 
-    pub(crate) fn whole<T: DeserializeOwned>(self) -> Result<T, Error> {
-        let reply = self.accepted()?;
-        parse(&reply.body).map_err(|source| reply.undecodable::<T>(&reply.body, "", source))
-    }
-
     pub(super) fn envelope<T, P>(&self) -> Result<Envelope<T, P>, Error>
     where
         T: DeserializeOwned,
@@ -96,7 +87,7 @@ impl Reply {
 
     /// The error of a success with JSON, all of it or the part at `place`, that cannot be decoded
     /// as `T`. Finding the position costs more than decoding, so it is decoded again for it.
-    fn undecodable<T: DeserializeOwned>(
+    pub(super) fn undecodable<T: DeserializeOwned>(
         &self,
         json: &[u8],
         place: &str,

@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 
 #[cfg(feature = "durable")]
 pub(crate) use self::listed::{Claims, Content, Item, Sought, of_steps};
-use super::reply::Reply;
+use super::reply::RawResponse;
 use crate::error::Error;
 use crate::model::{GenerationState, GenerationStatus, JobId, OutputHint, Prompt, letters};
 
@@ -51,7 +51,7 @@ pub(crate) fn is_absent(error: &Error) -> bool {
     matches!(error.status(), Some(StatusCode::NOT_FOUND | StatusCode::GONE))
 }
 
-impl Reply {
+impl RawResponse {
     /// What this response to a request for the status of a job proves; an error if the request was
     /// refused.
     pub(crate) fn job_evidence(&self) -> Result<Evidence<()>, Error> {

@@ -8,7 +8,7 @@ use http::response::Parts;
 use http::{HeaderMap, Method, Response};
 use url::Url;
 
-use super::reply::{Reply, request_id};
+use super::reply::{RawResponse, request_id};
 use super::timeout::Running;
 use crate::error::{Error, Route};
 use crate::time::timeout;
@@ -99,7 +99,7 @@ impl Incoming {
 
     /// Receives the beginning of the body of a response that is not a success, as far as it arrives in
     /// time: the status is known, and a slow body must not delay what follows from it.
-    pub(crate) async fn refusal(mut self) -> Reply {
+    pub(crate) async fn refusal(mut self) -> RawResponse {
         let mut start = BytesMut::new();
         let receiving = async {
             while start.len() < ERROR_BYTES_MAX {
@@ -114,20 +114,20 @@ impl Incoming {
         let is_cut = timeout(ERROR_BODY_TIMEOUT, receiving).await.unwrap_or(true);
         start.truncate(ERROR_BYTES_MAX);
         let Parts { status, headers, .. } = self.head;
-        let mut reply = Reply::new(self.route, status, headers, start.freeze());
+        let mut reply = RawResponse::new(self.route, status, headers, start.freeze());
         reply.is_cut = is_cut;
         reply
     }
 
     /// Receives the body, of at most `max` bytes. That of an error may be incomplete: its status says
     /// more.
-    pub(crate) async fn reply(mut self, max: u64) -> Result<Reply, Error> {
+    pub(crate) async fn reply(mut self, max: u64) -> Result<RawResponse, Error> {
         let status = self.head.status;
         if status.is_client_error() || status.is_server_error() {
             return Ok(self.refusal().await);
         }
         let body = self.whole(max).await?;
-        Ok(Reply::new(self.route, status, self.head.headers, body))
+        Ok(RawResponse::new(self.route, status, self.head.headers, body))
     }
 
     pub(crate) fn content_type(&self) -> Option<String> {

@@ -6,14 +6,16 @@ use bytes::Bytes;
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use url::Url;
 
 use super::trace::Span;
 use crate::error::{Error, ErrorKind, History, Problem, RetryAfter, Route, excerpt, retry_after};
+use crate::macros::debug;
 use crate::model::{JobId, parse};
 
-#[derive(Debug)]
-pub(crate) struct Reply {
+/// A response; one that a call returns has a success status. `Debug` does not show its body.
+pub struct RawResponse {
     pub(crate) route: Route,
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -30,6 +32,74 @@ pub(crate) struct Reply {
     pub(super) authorization: Option<HeaderValue>,
 }
 
+/// What a call returns.
+impl RawResponse {
+    /// The status, which is a success.
+    pub const fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// All headers, for example those of a rate limit.
+    pub const fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// The id of the request in the logs of the service (`x-request-id`).
+    pub fn request_id(&self) -> Option<String> {
+        request_id(&self.headers)
+    }
+
+    /// The body as it was received.
+    pub const fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// How many times the call was sent.
+    pub const fn attempts(&self) -> u32 {
+        self.history.attempts
+    }
+
+    /// The `data` of the envelope.
+    pub fn data<T: DeserializeOwned>(self) -> Result<T, Error> {
+        self.envelope::<T, IgnoredAny>().map(|envelope| envelope.data)
+    }
+
+    /// The whole body as JSON.
+    pub fn json<T: DeserializeOwned>(self) -> Result<T, Error> {
+        let response = self.accepted()?;
+        let body = &response.body;
+        parse(body).map_err(|source| response.undecodable::<T>(body, "", source))
+    }
+}
+
+/// Without the span of the call, which ends with the original.
+impl Clone for RawResponse {
+    fn clone(&self) -> Self {
+        Self {
+            route: self.route.clone(),
+            headers: self.headers.clone(),
+            body: self.body.clone(),
+            job: self.job.clone(),
+            authorization: self.authorization.clone(),
+            span: Span::none(),
+            ..*self
+        }
+    }
+}
+
+debug!(RawResponse, |it| status = it.status, request_id = it.request_id(), bytes = it.body.len());
+
+/// A value with its response; returned by `send_with_meta` of every call, such as
+/// [`Call`](crate::request::Call::send_with_meta).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WithMeta<T> {
+    /// The decoded value.
+    pub value: T,
+    /// The response.
+    pub meta: RawResponse,
+}
+
 #[derive(Deserialize)]
 struct ErrorEnvelope {
     #[serde(rename = "data")]
@@ -38,7 +108,7 @@ struct ErrorEnvelope {
     problem: Problem,
 }
 
-impl Reply {
+impl RawResponse {
     pub(crate) fn new(route: Route, status: StatusCode, headers: HeaderMap, body: Bytes) -> Self {
         Self {
             route,
@@ -52,19 +122,6 @@ impl Reply {
             elapsed: Duration::ZERO,
             span: Span::none(),
             authorization: None,
-        }
-    }
-
-    /// A copy that does not keep the span of the call open.
-    pub(crate) fn detached(&self) -> Self {
-        Self {
-            route: self.route.clone(),
-            headers: self.headers.clone(),
-            body: self.body.clone(),
-            job: self.job.clone(),
-            authorization: self.authorization.clone(),
-            span: Span::none(),
-            ..*self
         }
     }
 

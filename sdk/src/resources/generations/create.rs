@@ -18,7 +18,7 @@ use crate::model::{
 use crate::path;
 #[cfg(feature = "durable")]
 use crate::send::evidence::Evidence;
-use crate::send::reply::Reply;
+use crate::send::reply::RawResponse;
 use crate::send::request::Request;
 
 /// A generation to queue.
@@ -149,7 +149,7 @@ impl Endpoint<GenerationJob> for NewGeneration {
 
 /// Reads the job from the response to the request, or from a status that shows that the service
 /// has it.
-fn job(reply: Reply, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, Error> {
+fn job(reply: RawResponse, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, Error> {
     if reply.route.method == Method::POST
         && let Some((earliest, latest)) = queued_between(&reply)
     {
@@ -173,7 +173,7 @@ fn job(reply: Reply, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, 
 
 /// When the service received the request, by its own clock: its `Date`, which is in whole seconds,
 /// less the time that the exchange took.
-fn queued_between(reply: &Reply) -> Option<(Timestamp, Timestamp)> {
+fn queued_between(reply: &RawResponse) -> Option<(Timestamp, Timestamp)> {
     let date = Timestamp::try_from(date(&reply.headers)?).ok()?;
     let sent = date.checked_sub(SignedDuration::try_from(reply.elapsed).ok()?).ok()?;
     Some((sent, sent.checked_add(SignedDuration::from_secs(1)).ok()?))

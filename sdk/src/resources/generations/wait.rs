@@ -35,9 +35,8 @@ type Events = Pin<Box<dyn Stream<Item = WebhookEvent> + Send>>;
 ///
 /// # Output
 ///
-/// The prompts that the status of the completed job names. If it names none, or contradicts itself,
-/// they are looked up in the target vault: prompts with the text of the job and images, made after
-/// the job was queued. Where more of them fit than the job has outputs, none is chosen.
+/// The prompts that the status of the completed job names, or else those of the target vault that can
+/// only be its output; see the [guide](crate::guide#waiting-for-generations).
 ///
 /// # Errors
 ///

@@ -56,12 +56,11 @@ impl<Id: Into<JobId>> From<Id> for GenerationRef {
 /// A stream of the status of a job: the first one, each that differs from the one before, and
 /// last the final one. Returned by [`Generations::watch`](crate::resources::Generations::watch).
 ///
-/// The delay between polls grows, has jitter, and is at least `Retry-After`, up to the longest one
-/// that a call waits for. A poll that fails with a transient error ([`Error::is_retryable`]) or
-/// cannot be decoded does not end the stream, nor does 404 in the 10 seconds after the job was
-/// queued, nor the first two in a row after a status; another error and the timeout
-/// ([`Error::is_wait_timeout`]) do, and name the job and its last status. A failed job is not an
-/// error here: its final status says so. The timeout starts with the first poll.
+/// The delay between polls grows, has jitter, and is at least `Retry-After`. A poll that fails with a
+/// transient error ([`Error::is_retryable`]) or cannot be decoded does not end the stream, nor does 404
+/// in the 10 seconds after the job was queued, nor the first two in a row after a status; another error
+/// and the timeout, which starts with the first poll, do, and name the job and its last status. A failed
+/// job is not an error here: its final status says so.
 ///
 /// ```
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {

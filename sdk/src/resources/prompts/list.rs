@@ -9,7 +9,7 @@ use crate::macros::optional;
 use crate::model::{Cursor, Page, Prompt, PromptType, VaultId};
 use crate::pages::{Items, Pages};
 use crate::path;
-use crate::send::reply::Reply;
+use crate::send::reply::RawResponse;
 use crate::send::request::Request;
 
 /// Filters and pagination of a list of prompts.
@@ -86,7 +86,7 @@ impl Call<Page<Prompt>, PromptQuery> {
         let (cursor, max_items) = (query.cursor.take(), query.max_items);
         Pages::new(cursor, max_items, query.prefetch, move |cursor| {
             let request = PromptQuery { cursor, ..query.clone() }.request();
-            Call::new(context.clone(), request, Reply::fetched_page).into_future()
+            Call::new(context.clone(), request, RawResponse::fetched_page).into_future()
         })
     }
 
@@ -112,6 +112,6 @@ impl PromptQuery {
 
 impl Endpoint<Page<Prompt>> for PromptQuery {
     fn prepare(self) -> Prepared<Page<Prompt>> {
-        Prepared::new(self.request(), Reply::page)
+        Prepared::new(self.request(), RawResponse::page)
     }
 }
