@@ -83,8 +83,7 @@ where
     }
 }
 
-/// A stream as an iterator, with the methods of the stream: [`Items`], [`Pages`], [`Watch`] or
-/// [`AssetStream`].
+/// A stream as an iterator, with the methods of the stream.
 #[must_use = "an iterator requests only what is taken from it"]
 pub struct Blocking<S>(Option<S>);
 

@@ -50,8 +50,7 @@ impl Client {
 }
 
 /// A call that yields a `T`; the methods of [`resources`](crate::resources) return it and say what
-/// it does. `B` has what the methods of one endpoint set; [`request`](crate::request) has a name for
-/// each.
+/// it does. `B` has what the methods of one endpoint set; [`request`](crate::request) names each.
 ///
 /// Nothing is sent until it is awaited. `tokio::spawn`, `join!` and `join_all` take futures: give
 /// them [`send`](Self::send) of the call.

@@ -18,8 +18,8 @@ use crate::send::throttle::{Pressure, Throttle};
 ///
 /// # Rate limits
 ///
-/// After a response 429 with `Retry-After` all clones [pause together](crate::guide#retries-and-rate-limits).
-/// [`pressure`](Self::pressure) shows the state.
+/// After a response 429 with `Retry-After` all clones pause together; see the
+/// [guide](crate::guide#retries-and-rate-limits). [`pressure`](Self::pressure) shows the state.
 ///
 /// # Connections
 ///

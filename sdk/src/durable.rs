@@ -87,8 +87,7 @@ const SETTLE: Duration = Duration::from_secs(30);
 
 /// A journal of writes in a file; see the [module](self).
 ///
-/// Cheap to clone; the file is locked until the last clone is dropped. Steps with different keys may
-/// run at the same time.
+/// Cheap to clone; the file is locked until the last clone is dropped. Steps may run in parallel.
 #[derive(Debug, Clone)]
 pub struct Journal {
     shared: Arc<Shared>,

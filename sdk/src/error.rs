@@ -1,7 +1,6 @@
 //! The error type of the client.
 //!
-//! `Display` is one line. Neither it nor `Debug` shows the API key, and no URL is shown with its
-//! query.
+//! `Display` is one line. Neither it nor `Debug` shows the API key or the query of a URL.
 
 mod body;
 mod failure;

@@ -1,5 +1,4 @@
-//! Pagination of every list: a function from cursor to page becomes a stream of pages, and that a
-//! stream of items.
+//! Pagination of lists: a function from cursor to page becomes a stream of pages, then of items.
 
 use std::collections::HashSet;
 use std::task::{Context, Poll, ready};

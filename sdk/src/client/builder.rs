@@ -123,8 +123,7 @@ impl ClientBuilder {
         self
     }
 
-    /// How long one attempt of a call may take, from connecting to the last byte of the response;
-    /// 60 seconds by default.
+    /// How long one attempt of a call may take, with the response; 60 seconds by default.
     pub const fn request_timeout(mut self, timeout: Duration) -> Self {
         self.limits.attempt = timeout;
         self

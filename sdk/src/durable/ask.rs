@@ -152,8 +152,7 @@ impl Shared {
         found.map(|job| encoded(&job))
     }
 
-    /// Reads the list of vaults, or that of the prompts of a vault or of all. Also returns what was added
-    /// to the times in it.
+    /// Reads the list of vaults, or of the prompts of a vault or of all. Also what was added to times.
     async fn read(
         &self,
         list: List,

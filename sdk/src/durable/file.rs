@@ -1,5 +1,4 @@
-//! The file of a journal: its lock, reading it, and appending lines that are on the disk before
-//! the caller proceeds.
+//! The file of a journal: its lock, reading it, and appending lines, to the disk.
 
 use std::fs::{self, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};

@@ -5,8 +5,7 @@ use serde_json::Value;
 
 use crate::model::{JobId, Timestamp};
 
-/// The kinds of steps of this [`VERSION`](super::file::VERSION) of the file. A new one needs a new
-/// version.
+/// The kinds of steps of this [`VERSION`](super::file::VERSION) of the file. Another needs a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {

@@ -12,8 +12,8 @@ use crate::resources::prompts::CreatePrompt;
 use crate::resources::uploads::{UploadImage, UploadedImage};
 use crate::resources::vaults::{CreateVault, ForkVault};
 
-/// A call that a [`Journal`](super::Journal) can make; [which](super#which-calls-are-steps) cannot be
-/// extended elsewhere.
+/// A call that a [`Journal`](super::Journal) can make; [which](super#which-calls-are-steps) is
+/// decided here.
 // Since `Kind` cannot be named elsewhere.
 pub trait Step:
     IntoFuture<Output = Result<<Self as Step>::Output, Error>, IntoFuture: Send> + Send + Sized

@@ -18,8 +18,8 @@ pub(crate) fn excerpt(text: impl AsRef<[u8]>) -> String {
     excerpt_from(text.as_ref(), 0)
 }
 
-/// The bytes around the position of an error of `serde_json`. Lines and columns count from 1, columns
-/// in bytes.
+/// The bytes around the position of an error of `serde_json`. Lines and columns count from 1,
+/// columns in bytes.
 pub(crate) fn excerpt_at(bytes: &[u8], line: usize, column: usize) -> String {
     let lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let before: usize = lines.take(line.saturating_sub(1)).map(<[u8]>::len).sum();

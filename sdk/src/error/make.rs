@@ -160,8 +160,7 @@ impl Error {
              `redirect::Policy::none()`",
             without_query(url.as_str())
         );
-        // The status is that of another request; what became of the one that was redirected is
-        // not known.
+        // The status is that of another request; that of the one redirected is unknown.
         Self::of_status(ErrorKind::Redirect, StatusCode::FOUND, text)
     }
 

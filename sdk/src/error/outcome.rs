@@ -65,8 +65,7 @@ impl Idempotency {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AttemptFailure {
-    /// The service certainly did not process the request: there was no connection, or HTTP/2 said
-    /// so.
+    /// The service certainly did not process the request: without a connection, or by HTTP/2.
     NotSent,
     /// The request may have been sent, and no response was received.
     NoResponse,
@@ -158,8 +157,7 @@ pub(crate) struct TimedOut {
 
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 
-/// The delay that a response asks for. `None` if the header cannot be read, so that the usual backoff
-/// applies.
+/// The delay that a response asks for. `None` if it cannot be read: the usual one.
 pub(crate) type RetryAfter = Option<Duration>;
 
 /// Reads `retry-after-ms` in milliseconds, else `Retry-After` in seconds or as a date.

@@ -44,8 +44,7 @@ impl fmt::Debug for ExtraFields {
     }
 }
 
-/// Declares a model: a struct that is a JSON object on the wire, and keeps the members that it does
-/// not know in `extra`.
+/// Declares a model: a struct that is an object of JSON, and keeps other members in `extra`.
 macro_rules! model {
     ($(#[$meta:meta])* pub struct $name:ident $(<$generic:ident>)? { $($fields:tt)+ }) => {
         #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -54,8 +54,7 @@ model! {
         pub provider_request_id: Option<String>,
         /// Where the status of the job can be polled, if the service returned it.
         pub status_url: Option<String>,
-        /// How to find the output if the status of the job does not name it. Only the client sets
-        /// it.
+        /// How to find the output if the status of the job does not name it, for the client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub(crate) output_hint: Option<OutputHint>,
     }

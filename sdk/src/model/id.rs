@@ -72,8 +72,7 @@ integer_ids! {
 }
 
 text! {
-    /// The id of a generation job (`clientJobId`): the caller's own text, or a UUID. It is sent as
-    /// it is.
+    /// The id of a generation job (`clientJobId`): the caller's own text, or a UUID.
     #[derive(Debug, PartialOrd, Ord)]
     JobId
 }

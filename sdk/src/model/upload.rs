@@ -124,8 +124,7 @@ impl fmt::Debug for UploadToken {
 text! {
     /// The permanent URL of an image or other asset.
     ///
-    /// `Display` shows all of it. `Debug` omits credentials and the query, since some storages sign
-    /// these URLs too.
+    /// `Display` shows it. `Debug` omits credentials and the query, which may be a signature.
     AssetUrl
 }
 

@@ -80,8 +80,7 @@ impl<'a> Call<Asset, AssetToDownload<'a>> {
         self
     }
 
-    /// Calls this with the progress: when an attempt receives the head of its response, then after
-    /// each chunk.
+    /// Calls this with the progress: when an attempt receives the head of the response or a chunk.
     ///
     /// It runs between two chunks, and may borrow unless the download is moved to a task or becomes a
     /// [`stream`](DownloadAsset::stream).
@@ -146,8 +145,7 @@ pub struct Asset {
 }
 
 impl Asset {
-    /// The usual file extension of this type, without a dot; `None` for other types than common
-    /// images and videos.
+    /// The usual file extension of this type, without a dot; `None` for uncommon types.
     pub fn extension(&self) -> Option<&'static str> {
         let essence = self.content_type.as_deref()?.split(';').next()?.trim();
         match essence.to_ascii_lowercase().as_str() {

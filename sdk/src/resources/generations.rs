@@ -24,8 +24,7 @@ use watch::Watching;
 pub use watch::{GenerationRef, Watch};
 
 impl Generations {
-    /// Queues a generation: an image by default. It is never queued twice; see
-    /// [`CreateGeneration`].
+    /// Queues a generation: an image by default, and [never twice](CreateGeneration).
     ///
     /// ```
     /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {

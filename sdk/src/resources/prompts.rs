@@ -58,8 +58,7 @@ impl Prompts {
         Call::new(self.client.context(), request, RawResponse::data_if_found)
     }
 
-    /// Changes the fields that are set, and no others. Returns the whole prompt as it is
-    /// afterwards.
+    /// Changes the fields that are set, and no others. Returns the whole changed prompt.
     pub fn update(&self, id: PromptId) -> UpdatePrompt {
         let request = Request::new(Method::PATCH, path::PROMPT, path::prompt(id));
         self.client.write(request, PromptFields::default())

@@ -1,5 +1,4 @@
-//! Uploads in two steps: a slot from the service, then the bytes to the storage, and both again where
-//! that helps.
+//! Uploads in two steps: a slot from the service, then the bytes to the storage.
 
 mod file;
 mod put;
@@ -47,8 +46,7 @@ impl Uploads {
         Call::of(self.client.context(), image)
     }
 
-    /// Requests a slot only, for bytes of exactly this type and size that another program sends, for
-    /// example a browser.
+    /// Requests a slot only, for bytes of exactly this type and size that, say, a browser sends.
     #[expect(clippy::needless_pass_by_value, reason = "the other calls take their arguments so")]
     pub fn slot(&self, content_type: ImageContentType, size: u64) -> Call<UploadSlot> {
         let body = json!({ "contentType": content_type, "size": size });
@@ -67,15 +65,15 @@ type OnProgress<'a> = dyn FnMut(UploadProgress) + Send + 'a;
 /// Uploads one image; returned by [`Uploads::image`](crate::resources::Uploads::image). Nothing is
 /// read or sent until it is awaited.
 ///
-/// The bytes go to the storage with the token of the slot, without the API key; the token is not sent
-/// to another host. A redirect of the storage is followed if its status is 307 or 308. When all of it
-/// is retried with a new slot, and how the type is found, is in the [guide](crate::guide#uploads).
+/// The bytes go to the storage with the token of the slot, without the API key; the token is not
+/// sent to another host. A redirect of the storage is followed if its status is 307 or 308. The
+/// [guide](crate::guide#uploads) says when all of it is retried with a new slot.
 ///
-/// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step, and longer
-/// while the storage may still read bytes that were sent ([guide](crate::guide#timeouts)); on Linux the
-/// client's own HTTP client ends a connection whose bytes are not received for that long. Sending has
-/// no time limit unless [`request_timeout`](Call::request_timeout) is set here, the whole none unless
-/// [`timeout`](Call::timeout) is set.
+/// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step, and
+/// longer while the storage may still [read](crate::guide#timeouts) bytes that were sent; on Linux
+/// the client's own HTTP client ends a connection whose bytes are not received for that long. Sending
+/// has no time limit unless [`request_timeout`](Call::request_timeout) is set here, the whole none
+/// unless [`timeout`](Call::timeout) is set.
 ///
 /// # Errors
 ///

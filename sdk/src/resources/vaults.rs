@@ -16,8 +16,7 @@ use crate::send::reply::RawResponse;
 use crate::send::request::Request;
 
 impl Vaults {
-    /// Lists all vaults of the account, the system vaults included, newest first. This list has
-    /// no pages.
+    /// Lists all vaults of the account, the system vaults included, newest first, without pages.
     pub fn list(&self) -> Call<Vec<Vault>> {
         self.client.call(Request::new(Method::GET, path::VAULTS, path::VAULTS))
     }
@@ -45,8 +44,7 @@ impl Vaults {
         Call::new(self.client.context(), request, RawResponse::data_if_found)
     }
 
-    /// Changes the fields that are set, and no others. Returns the whole vault as it is
-    /// afterwards.
+    /// Changes the fields that are set, and no others. Returns the whole changed vault.
     pub fn update(&self, id: VaultId) -> UpdateVault {
         let request = Request::new(Method::PATCH, path::VAULT, path::vault(id));
         self.client.write(request, VaultFields::default())
@@ -136,8 +134,7 @@ pub struct VaultContents {
 }
 
 impl VaultContents {
-    /// Lists the prompts in the vault: pinned prompts first, then the newest members. This list
-    /// has no pages.
+    /// Lists the prompts in the vault: pinned prompts first, then the newest, without pages.
     pub fn list(&self) -> Call<Vec<VaultPrompt>> {
         self.client.call(self.request(Method::GET))
     }
@@ -166,8 +163,7 @@ impl VaultContents {
         self.client.call_or(request, removed)
     }
 
-    /// Moves a prompt to another vault of the account, atomically. The response has its new
-    /// membership.
+    /// Moves a prompt to another vault of the account, atomically, as a new membership.
     pub fn move_to(&self, membership: VaultPromptId, target: VaultId) -> Call<MovedPrompt> {
         let path = path::vault_prompt_move(self.vault, membership);
         let request = Request::new(Method::POST, path::VAULT_PROMPT_MOVE, path);

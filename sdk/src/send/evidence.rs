@@ -52,8 +52,7 @@ pub(crate) fn is_absent(error: &Error) -> bool {
 }
 
 impl RawResponse {
-    /// What this response to a request for the status of a job proves; an error if the request was
-    /// refused.
+    /// What this response to a request for the status of a job proves; an error if it was refused.
     pub(crate) fn job_evidence(&self) -> Result<Evidence<()>, Error> {
         if !self.status.is_success() {
             let error = self.refused();

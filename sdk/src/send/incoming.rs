@@ -97,8 +97,8 @@ impl Incoming {
         Ok(if chunks.len() == 1 { chunks.remove(0) } else { chunks.concat().into() })
     }
 
-    /// Receives the beginning of the body of a response that is not a success, as far as it arrives in
-    /// time: the status is known, and a slow body must not delay what follows from it.
+    /// Receives the beginning of the body of a response that is not a success, as far as it arrives
+    /// in time: the status is known, and a slow body must not delay what follows from it.
     pub(crate) async fn refusal(mut self) -> RawResponse {
         let mut start = BytesMut::new();
         let receiving = async {
@@ -119,8 +119,7 @@ impl Incoming {
         reply
     }
 
-    /// Receives the body, of at most `max` bytes. That of an error may be incomplete: its status says
-    /// more.
+    /// Receives the body, of at most `max` bytes. That of an error may be incomplete.
     pub(crate) async fn reply(mut self, max: u64) -> Result<RawResponse, Error> {
         let status = self.head.status;
         if status.is_client_error() || status.is_server_error() {

@@ -53,8 +53,7 @@ impl RetryPolicy {
         self
     }
 
-    /// The backoff before the first retry, which doubles with each and has jitter; 200 milliseconds by
-    /// default.
+    /// The backoff before the first retry; it doubles and has jitter; 200 milliseconds by default.
     pub const fn initial_backoff(mut self, backoff: Duration) -> Self {
         self.initial_backoff = backoff;
         self
@@ -66,8 +65,7 @@ impl RetryPolicy {
         self
     }
 
-    /// The longest `Retry-After` that is waited for; 60 seconds by default. A longer one fails the
-    /// call at once.
+    /// The longest `Retry-After` that is waited for; 60 seconds by default. A longer one is final.
     pub const fn max_retry_after(mut self, longest: Duration) -> Self {
         self.max_retry_after = longest;
         self

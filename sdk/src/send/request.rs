@@ -13,7 +13,7 @@ use crate::model::JobId;
 /// One request, relative to a base URL. `Debug` shows neither the values of the query nor the
 /// body, which may contain secrets.
 #[derive(Clone)]
-pub(crate) struct Request {
+pub struct Request {
     pub(crate) route: Route,
     pub(crate) path: Cow<'static, str>,
     pub(crate) query: Vec<(Cow<'static, str>, String)>,

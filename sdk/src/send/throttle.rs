@@ -42,8 +42,7 @@ pub struct Pressure {
     pub paused_for: Duration,
     /// Requests that wait for their turn.
     pub waiting: usize,
-    /// Retries that are left in the [`RetryBudget`](crate::RetryBudget); `None` if it is
-    /// unlimited.
+    /// Retries that are left in the [`RetryBudget`](crate::RetryBudget); `None` if it is unlimited.
     pub retries_left: Option<u64>,
 }
 

@@ -72,8 +72,7 @@ const NAME_CHARS: usize = 50;
 /// path if that is a pipe or a device.
 struct Target {
     file: File,
-    /// The paths of the new file, which is deleted if it is dropped before it was moved, and of its
-    /// final place.
+    /// The paths of the new file, which is deleted unless it was moved, and of its place.
     partial: Option<(PathBuf, PathBuf)>,
 }
 

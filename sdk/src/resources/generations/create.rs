@@ -80,8 +80,7 @@ impl Call<GenerationJob, NewGeneration> {
         parameters, set_parameters => builder.optional.parameters: Value;
         /// The vault that takes the output; General by default.
         vault, set_vault => builder.optional.vault_id: VaultId;
-        /// The endpoint of an editing model, which then edits
-        /// [`image_input`](Self::image_input).
+        /// The endpoint of an editing model, which then edits [`image_input`](Self::image_input).
         image_edit_endpoint, set_image_edit_endpoint => builder.optional.image_edit_endpoint_id: String;
     }
 
@@ -147,8 +146,7 @@ impl Endpoint<GenerationJob> for NewGeneration {
     }
 }
 
-/// Reads the job from the response to the request, or from a status that shows that the service
-/// has it.
+/// Reads the job from the response to the request, or from a status that proves it.
 fn job(reply: RawResponse, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, Error> {
     if reply.route.method == Method::POST
         && let Some((earliest, latest)) = queued_between(&reply)

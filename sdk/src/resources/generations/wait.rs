@@ -35,8 +35,8 @@ type Events = Pin<Box<dyn Stream<Item = WebhookEvent> + Send>>;
 ///
 /// # Output
 ///
-/// The prompts that the status of the completed job names, or else those of the target vault that can
-/// only be its output; see the [guide](crate::guide#waiting-for-generations).
+/// The prompts that the status of the completed job names, or else those of the target vault that
+/// can only be its output; see the [guide](crate::guide#waiting-for-generations).
 ///
 /// # Errors
 ///

@@ -1,5 +1,4 @@
-//! Polls the status of a job and streams its changes. There is no task: dropping the stream stops
-//! the polling.
+//! Polls the status of a job and streams its changes. There is no task: dropping it ends it.
 
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
@@ -16,8 +15,7 @@ use crate::send::policy::Backoff;
 use crate::send::timeout::until;
 use crate::time::{Elapsed, Instant, sleep};
 
-/// For this long after a job was queued, 404 does not mean that there is no such job: a replica may
-/// not have it yet.
+/// For this long after a job was queued, 404 does not mean that there is no such job yet.
 const NEW_JOB: Duration = Duration::from_secs(10);
 
 /// The status, and `Retry-After` of its response.
@@ -56,11 +54,11 @@ impl<Id: Into<JobId>> From<Id> for GenerationRef {
 /// A stream of the status of a job: the first one, each that differs from the one before, and
 /// last the final one. Returned by [`Generations::watch`](crate::resources::Generations::watch).
 ///
-/// The delay between polls grows, has jitter, and is at least `Retry-After`. A poll that fails with a
-/// transient error ([`Error::is_retryable`]) or cannot be decoded does not end the stream, nor does 404
-/// in the 10 seconds after the job was queued, nor the first two in a row after a status; another error
-/// and the timeout, which starts with the first poll, do, and name the job and its last status. A failed
-/// job is not an error here: its final status says so.
+/// The delay between polls grows, has jitter, and is at least `Retry-After`. A poll that fails with
+/// a transient error ([`Error::is_retryable`]) or cannot be decoded does not end the stream, nor does
+/// 404 in the 10 seconds after the job was queued, nor the first two in a row after a status; another
+/// error and the timeout, which starts with the first poll, do, and name the job and its last
+/// status. A failed job is not an error here: its final status says so.
 ///
 /// ```
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
@@ -238,8 +236,7 @@ impl Watching {
         change
     }
 
-    /// Whether a later poll may succeed. An answer of success that cannot be read says nothing
-    /// about the job.
+    /// Whether a later poll may succeed. An answer of success that cannot be read says nothing.
     fn is_transient(&mut self, error: &Error) -> bool {
         if is_absent(error) {
             self.absences += 1;

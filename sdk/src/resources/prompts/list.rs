@@ -36,8 +36,7 @@ impl Call<Page<Prompt>, PromptQuery> {
         prompt_type, set_prompt_type => builder.prompt_type: PromptType;
         /// Only prompts with all these words in title, text or platform, in any case and without
         /// accents; `"two words"` is a phrase. Not every service has this search: one without it
-        /// lists all. A page may be short and have a next one, because a service may stop early:
-        /// streams go on.
+        /// lists all. A page may be short and have a next one, which streams follow.
         search, set_search => builder.search: String;
         /// Resumes where an earlier list with the same filters stopped.
         cursor, set_cursor => builder.cursor: Cursor;
@@ -50,8 +49,7 @@ impl Call<Page<Prompt>, PromptQuery> {
         self
     }
 
-    /// Ends streams and [`collect`](Self::collect) after this many items. No request is sent that is
-    /// not needed for them.
+    /// Ends streams and [`collect`](Self::collect) after this many items, with no needless request.
     pub const fn max_items(mut self, items: usize) -> Self {
         self.builder.max_items = Some(items);
         self

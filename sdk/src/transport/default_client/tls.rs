@@ -1,5 +1,4 @@
-//! TLS of the client's own HTTP client, by rustls. The certificate store is read once for the
-//! process.
+//! TLS of the client's own HTTP client, by rustls. The certificate store is read once.
 
 use std::sync::{Arc, OnceLock};
 
