@@ -37,6 +37,17 @@ macro_rules! optional {
     )*};
 }
 
+/// Setters of fields that have a value from the beginning.
+macro_rules! settings {
+    ($($(#[$doc:meta])* $name:ident($value:ident: $type:ty) => $($path:ident).+;)*) => {$(
+        $(#[$doc])*
+        pub const fn $name(mut self, $value: $type) -> Self {
+            self.$($path).+ = $value;
+            self
+        }
+    )*};
+}
+
 /// Setters of optional lists of URLs, in place of those set before.
 macro_rules! urls {
     ($($(#[$doc:meta])* $name:ident => $($path:ident).+;)*) => {$(
@@ -102,4 +113,4 @@ macro_rules! debug {
     };
 }
 
-pub(crate) use {body, debug, optional, stream, urls};
+pub(crate) use {body, debug, optional, settings, stream, urls};

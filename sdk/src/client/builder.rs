@@ -8,7 +8,7 @@ use futures_core::future::BoxFuture;
 
 use super::Client;
 use crate::error::{Error, TimeLimit};
-use crate::macros::debug;
+use crate::macros::{debug, settings};
 use crate::send::config::{self, Config, Credentials};
 use crate::send::policy::{RetryBudget, RetryPolicy};
 use crate::send::timeout::Limits;
@@ -108,45 +108,26 @@ impl ClientBuilder {
         self
     }
 
-    /// How long opening a connection may take; 10 seconds by default. No effect with
-    /// [`http_client`](Self::http_client) and [`transport`](Self::transport).
-    pub const fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.connect = timeout;
-        self
-    }
-
-    /// How long no byte may be sent or received, including the wait for the first byte of the
-    /// response; 20 seconds by default. Uploads and downloads have no other timeout by default; for
-    /// bytes that were sent and may not be read yet, see [`UploadImage`](crate::request::UploadImage).
-    pub const fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.idle = timeout;
-        self
-    }
-
-    /// How long one attempt of a call may take, with the response; 60 seconds by default.
-    pub const fn request_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.attempt = timeout;
-        self
-    }
-
-    /// How long a call may take with all its attempts and the backoff between them; 2 minutes by
-    /// default. [`Duration::MAX`] is no limit.
-    pub const fn overall_timeout(mut self, timeout: Duration) -> Self {
-        self.limits.call = timeout;
-        self
-    }
-
-    /// The largest response in bytes, 128 MiB by default; a larger one fails with
-    /// [`Error::is_too_large`]. Assets have [their own](crate::request::DownloadAsset::max_size).
-    pub const fn max_response_size(mut self, bytes: u64) -> Self {
-        self.max_response_size = bytes;
-        self
-    }
-
-    /// How calls are retried; [`RetryPolicy::new`] otherwise.
-    pub const fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.retry = policy;
-        self
+    settings! {
+        /// How long opening a connection may take; 10 seconds by default. No effect with
+        /// [`http_client`](Self::http_client) and [`transport`](Self::transport).
+        connect_timeout(timeout: Duration) => limits.connect;
+        /// How long no byte may be sent or received, including the wait for the first byte of the
+        /// response; 20 seconds by default. Uploads and downloads have no other timeout by default;
+        /// for bytes that were sent and may not be read yet, see
+        /// [`UploadImage`](crate::request::UploadImage).
+        idle_timeout(timeout: Duration) => limits.idle;
+        /// How long one attempt of a call may take, with the response; 60 seconds by default.
+        request_timeout(timeout: Duration) => limits.attempt;
+        /// How long a call may take with all its attempts and the backoff between them; 2 minutes
+        /// by default. [`Duration::MAX`] is no limit.
+        overall_timeout(timeout: Duration) => limits.call;
+        /// The largest response in bytes, 128 MiB by default; a larger one fails with
+        /// [`Error::is_too_large`]. Assets have [their
+        /// own](crate::request::DownloadAsset::max_size).
+        max_response_size(bytes: u64) => max_response_size;
+        /// How calls are retried; [`RetryPolicy::new`] otherwise.
+        retry(policy: RetryPolicy) => retry;
     }
 
     /// The limit of the retries of all calls together; [`RetryBudget::new`] otherwise.

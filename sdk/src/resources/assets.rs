@@ -17,7 +17,7 @@ pub use self::save::SaveAsset;
 use super::Assets;
 use crate::call::{Call, Context, Run};
 use crate::error::Error;
-use crate::macros::{debug, stream};
+use crate::macros::{debug, settings, stream};
 use crate::model::AssetUrl;
 
 impl Assets {
@@ -64,20 +64,16 @@ pub struct AssetToDownload<'a> {
 }
 
 impl<'a> Call<Asset, AssetToDownload<'a>> {
-    /// The largest asset in bytes; 64 MiB by default.
-    pub fn max_size(mut self, bytes: u64) -> Self {
-        self.builder.max_size = bytes;
-        self
-    }
-
-    /// Starts at this byte, counted from 0, to append the rest to a partial file. The server checks
-    /// whether the asset is still the same if its `ETag` is the [`header`](Call::header) `If-Range`.
-    ///
-    /// There are no bytes if the asset ends there. Fails with [`Error::is_other_status`] if the server
-    /// does not support ranges, and with the status 416 if the asset is shorter.
-    pub fn start_at(mut self, byte: u64) -> Self {
-        self.builder.first = byte;
-        self
+    settings! {
+        /// The largest asset in bytes; 64 MiB by default.
+        max_size(bytes: u64) => builder.max_size;
+        /// Starts at this byte, counted from 0, to append the rest to a partial file. The server
+        /// checks whether the asset is still the same if its `ETag` is the [`header`](Call::header)
+        /// `If-Range`.
+        ///
+        /// There are no bytes if the asset ends there. Fails with [`Error::is_other_status`] if the
+        /// server does not support ranges, and with the status 416 if the asset is shorter.
+        start_at(byte: u64) => builder.first;
     }
 
     /// Calls this with the progress: when an attempt receives the head of the response or a chunk.

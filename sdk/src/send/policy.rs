@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::macros::debug;
+use crate::macros::{debug, settings};
 
 /// How a client, or one call, retries.
 ///
@@ -45,37 +45,20 @@ impl RetryPolicy {
         Self::new().max_attempts(1)
     }
 
-    /// Attempts per call, the first included; 3 by default, 0 counts as 1. Responses 429 with
-    /// `Retry-After` are not counted, unless this is 1: they have
-    /// [`max_rate_limit_wait`](Self::max_rate_limit_wait).
-    pub const fn max_attempts(mut self, attempts: u32) -> Self {
-        self.max_attempts = attempts;
-        self
-    }
-
-    /// The backoff before the first retry; it doubles and has jitter; 200 milliseconds by default.
-    pub const fn initial_backoff(mut self, backoff: Duration) -> Self {
-        self.initial_backoff = backoff;
-        self
-    }
-
-    /// The longest backoff; 10 seconds by default.
-    pub const fn max_backoff(mut self, backoff: Duration) -> Self {
-        self.max_backoff = backoff;
-        self
-    }
-
-    /// The longest `Retry-After` that is waited for; 60 seconds by default. A longer one is final.
-    pub const fn max_retry_after(mut self, longest: Duration) -> Self {
-        self.max_retry_after = longest;
-        self
-    }
-
-    /// How long a call is sent again after responses 429 with `Retry-After`, from the first of them on;
-    /// 2 minutes by default. The timeout of the call may end it before.
-    pub const fn max_rate_limit_wait(mut self, longest: Duration) -> Self {
-        self.max_rate_limit_wait = longest;
-        self
+    settings! {
+        /// Attempts per call, the first included; 3 by default, 0 counts as 1. Responses 429 with
+        /// `Retry-After` are not counted, unless this is 1: they have
+        /// [`max_rate_limit_wait`](Self::max_rate_limit_wait).
+        max_attempts(attempts: u32) => max_attempts;
+        /// The backoff before the first retry; it doubles, with jitter; 200 milliseconds by default.
+        initial_backoff(backoff: Duration) => initial_backoff;
+        /// The longest backoff; 10 seconds by default.
+        max_backoff(backoff: Duration) => max_backoff;
+        /// The longest `Retry-After` before a retry; a longer one is final. 60 seconds by default.
+        max_retry_after(longest: Duration) => max_retry_after;
+        /// How long a call is sent again after responses 429 with `Retry-After`, from the first of
+        /// them on; 2 minutes by default. The timeout of the call may end it before.
+        max_rate_limit_wait(longest: Duration) => max_rate_limit_wait;
     }
 
     pub(crate) fn is_too_long(&self, retry_after: Option<Duration>) -> bool {

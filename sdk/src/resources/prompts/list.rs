@@ -5,7 +5,7 @@ use http::Method;
 use crate::call::{Call, Endpoint, Prepared};
 use crate::error::Error;
 use crate::limits::PAGE_SIZE;
-use crate::macros::optional;
+use crate::macros::{optional, settings};
 use crate::model::{Cursor, Page, Prompt, PromptType, VaultId};
 use crate::pages::{Items, Pages};
 use crate::path;
@@ -55,12 +55,11 @@ impl Call<Page<Prompt>, PromptQuery> {
         self
     }
 
-    /// Whether streams request the next page while the items of this one are used; off by default.
-    /// There is no background task: the request advances when the stream is polled. If it fails, the
-    /// page is requested again when it is needed.
-    pub const fn prefetch(mut self, on: bool) -> Self {
-        self.builder.prefetch = on;
-        self
+    settings! {
+        /// Whether streams request the next page while the items of this one are used; off by
+        /// default. There is no background task: the request advances when the stream is polled. If
+        /// it fails, the page is requested again when it is needed.
+        prefetch(on: bool) => builder.prefetch;
     }
 
     /// One page, with the cursor of the next. Awaiting the call does the same.
