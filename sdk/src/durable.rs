@@ -61,7 +61,6 @@
 mod ask;
 mod file;
 mod line;
-mod step;
 mod steps;
 
 use std::path::{Path, PathBuf};
@@ -73,9 +72,8 @@ use serde_json::Value;
 use tokio::sync::{Mutex, RwLock};
 
 use self::file::{File, Header};
-use self::line::{Begin, Event, Kind, Line};
-pub use self::step::Step;
-use self::step::{decoded, encoded};
+pub use self::line::Step;
+use self::line::{Begin, Event, Kind, Line, decoded, encoded};
 use self::steps::{Claim, Sending, Steps};
 use crate::call::require_runtime;
 use crate::client::Client;

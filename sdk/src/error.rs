@@ -3,7 +3,6 @@
 //! `Display` is one line. Neither it nor `Debug` shows the API key or the query of a URL.
 
 mod body;
-mod failure;
 mod kind;
 mod make;
 mod outcome;
@@ -18,13 +17,12 @@ use http::{Method, StatusCode};
 use crate::macros::debug;
 use crate::model::{GenerationStatus, JobId};
 pub(crate) use body::{Problem, excerpt, excerpt_at};
-pub use failure::Failure;
-pub(crate) use failure::FailureKind;
 pub use kind::ErrorKind;
-pub use outcome::Outcome;
 pub(crate) use outcome::{
-    AttemptFailure, History, Idempotency, RetryAfter, Route, TimeLimit, TimedOut, date, retry_after,
+    AttemptFailure, FailureKind, History, Idempotency, RetryAfter, Route, TimeLimit, TimedOut,
+    date, retry_after,
 };
+pub use outcome::{Failure, Outcome};
 
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 

@@ -7,8 +7,7 @@ use jiff::SignedDuration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
-use super::line::{Begin, Event, Kind, Line, List};
-use super::step::{decoded, encoded};
+use super::line::{Begin, Event, Kind, Line, List, decoded, encoded};
 use super::steps::{Claim, Recorded, State};
 use super::{Journal, Shared};
 use crate::error::{Error, Outcome, date};

@@ -10,6 +10,7 @@ use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, Method, StatusCode};
 use serde::{Deserialize, Serialize};
 
+use super::Cause;
 use crate::model::Timestamp;
 
 /// Whether the service carried out a call that failed.
@@ -186,4 +187,64 @@ fn number(text: &str, unit: f64) -> Option<Duration> {
     let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b".+-".contains(&byte));
     let seconds: f64 = text.parse().ok().filter(|_| is_decimal)?;
     Some(Duration::try_from_secs_f64((seconds * unit).max(0.0)).unwrap_or(Duration::MAX))
+}
+
+/// Why no response, or only a part of one, was received.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
+pub struct Failure {
+    pub(crate) kind: FailureKind,
+    pub(crate) is_timeout: bool,
+    #[source]
+    source: Cause,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    InvalidUrl,
+    Connecting,
+    /// There was a connection, and the server certainly did not process the request.
+    NotProcessed,
+    /// The request may have been processed.
+    Exchanging,
+}
+
+impl Failure {
+    pub(crate) fn new(kind: FailureKind, source: impl Into<Cause>) -> Self {
+        Self { kind, is_timeout: false, source: source.into() }
+    }
+
+    /// There was no connection, so the request was not sent.
+    pub fn connecting(source: impl Into<Cause>) -> Self {
+        Self::new(FailureKind::Connecting, source)
+    }
+
+    /// The server certainly did not process the request, for example after `REFUSED_STREAM` of
+    /// HTTP/2. Any request is retried.
+    pub fn not_processed(source: impl Into<Cause>) -> Self {
+        Self::new(FailureKind::NotProcessed, source)
+    }
+
+    /// The connection failed after the request was, or may have been, sent.
+    pub fn exchanging(source: impl Into<Cause>) -> Self {
+        Self::new(FailureKind::Exchanging, source)
+    }
+
+    /// Marks a timeout of the transport.
+    #[must_use]
+    pub const fn by_timeout(mut self) -> Self {
+        self.is_timeout = true;
+        self
+    }
+
+    const fn text(&self) -> &'static str {
+        match (self.kind, self.is_timeout) {
+            (FailureKind::InvalidUrl, _) => "the URL is invalid",
+            (FailureKind::Connecting, false) => "cannot connect",
+            (FailureKind::Connecting, true) => "connecting timed out",
+            (FailureKind::NotProcessed, _) => "the server did not process the request",
+            (FailureKind::Exchanging, false) => "connection closed",
+            (FailureKind::Exchanging, true) => "timed out",
+        }
+    }
 }

@@ -200,8 +200,8 @@ impl Sent {
         }
     }
 
-    /// Requests per second that the service accepted: those of the two windows, over the time from their start to
-    /// the time at which the service accepts requests again.
+    /// Requests per second that the service accepted: those of the two windows, over the time from
+    /// their start to that at which it accepts requests again.
     fn rate(&self, now: Instant, pause: Duration) -> f64 {
         let start = self.window.unwrap_or(now);
         let mut seconds = (now.duration_since(start) + pause).as_secs_f64().max(1.0);
