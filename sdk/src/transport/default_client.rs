@@ -30,9 +30,11 @@ pub(crate) struct DefaultClient {
     connect_timeout: Duration,
     idle_timeout: Duration,
     excluded: Vec<(String, Option<u16>)>,
-    /// By runtime, and whether they are for hosts that are not reached through a proxy.
-    pools: Mutex<Vec<((Option<Id>, bool), Pool)>>,
+    pools: Mutex<Vec<(Key, Pool)>>,
 }
+
+/// The runtime, and whether it is for hosts that are not reached through a proxy.
+type Key = (Option<Id>, bool);
 
 #[derive(Clone)]
 struct Pool {
