@@ -80,29 +80,11 @@ fn every_result_of_a_call_has_a_fixture() {
     assert_eq!(image.size, fixture::png().len() as u64);
     assert_eq!(fixture::asset().extension(), Some("png"));
     assert_eq!(fixture::finished_generation().images().count(), 1);
-    // Not results, or results that only a client can make.
-    let others = [
-        "AssetStream",
-        "Client",
-        "ClientBuilder",
-        "DownloadProgress",
-        "Error",
-        "ErrorKind",
-        "GenerationRef",
-        "Items",
-        "Outcome",
-        "Pages",
-        "Pressure",
-        "RawResponse",
-        "RetryBudget",
-        "RetryPolicy",
-        "UploadProgress",
-        "UploadSource",
-        "Watch",
-        "WithMeta",
-    ];
-    let values = ["Asset", "FinishedGeneration", "UploadedImage"];
-    let known = |name: &&str| others.contains(name) || values.contains(name);
+    // Not results, or results that only a client can make; then those with a fixture.
+    let known = "AssetStream Client ClientBuilder DownloadProgress Error ErrorKind GenerationRef \
+                 Items Outcome Pages Pressure RawResponse RetryBudget RetryPolicy UploadProgress \
+                 UploadSource Watch WithMeta Asset FinishedGeneration UploadedImage";
+    let known = |name: &&str| known.split(' ').any(|known| known == *name);
     let missing: Vec<_> =
         public(LIB, "pub use {\n    client").into_iter().filter(|name| !known(name)).collect();
     assert!(missing.is_empty(), "without a fixture: {missing:?}");
