@@ -35,7 +35,7 @@ use crate::error::Error;
 use crate::pages::{Items, Pages};
 use crate::resources::assets::AssetStream;
 use crate::resources::generations::Watch;
-use crate::response::WithMeta;
+use crate::send::reply::WithMeta;
 
 /// The runtime of all blocking calls of this process; a thread of its own drives it.
 fn runtime() -> Result<Handle, Error> {
@@ -83,16 +83,9 @@ where
     }
 }
 
-/// A stream as an iterator, with the methods of the stream: [`Items`], [`Pages`], [`Watch`] or
-/// [`AssetStream`].
+/// A stream as an iterator, with the methods of the stream.
 #[must_use = "an iterator requests only what is taken from it"]
 pub struct Blocking<S>(Option<S>);
-
-impl<S> Blocking<S> {
-    const fn new(stream: S) -> Self {
-        Self(Some(stream))
-    }
-}
 
 /// Sending it from a thread.
 impl<T: Send, B: Run<T>> Call<T, B> {
@@ -110,13 +103,12 @@ impl<T: Send + 'static, B: Endpoint<T>> Call<T, B> {
     }
 }
 
-/// Reading a stream from a thread.
 macro_rules! iterators {
     ($([$($generic:ident)?] $name:ty;)*) => {$(
         impl $(<$generic>)? $name {
             /// The stream as a blocking iterator; see [`blocking`](crate::blocking).
             pub const fn blocking(self) -> Blocking<Self> {
-                Blocking::new(self)
+                Blocking(Some(self))
             }
         }
     )*};

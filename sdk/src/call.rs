@@ -13,10 +13,9 @@ use serde::de::DeserializeOwned;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::response::{RawResponse, WithMeta};
 use crate::send::config::CallOptions;
 use crate::send::policy::RetryPolicy;
-use crate::send::reply::Reply;
+use crate::send::reply::{RawResponse, WithMeta};
 use crate::send::request::Request;
 
 /// The client of a call, and its options.
@@ -38,13 +37,20 @@ impl Client {
 
     /// A call that yields the `data` of the response.
     pub(crate) fn call<T: DeserializeOwned + 'static>(&self, request: Request) -> Call<T> {
-        Call::new(self.context(), request, Reply::data)
+        Call::new(self.context(), request, RawResponse::data)
+    }
+
+    /// A call that yields the `data` of the response, or this value if there is none.
+    pub(crate) fn call_or<T>(&self, request: Request, empty: T) -> Call<T>
+    where
+        T: DeserializeOwned + Clone + Send + Sync + 'static,
+    {
+        Call::new(self.context(), request, move |reply| reply.data_or(empty.clone()))
     }
 }
 
 /// A call that yields a `T`; the methods of [`resources`](crate::resources) return it and say what
-/// it does. `B` has what the methods of one endpoint set; [`request`](crate::request) has a name for
-/// each.
+/// it does. `B` has what the methods of one endpoint set; [`request`](crate::request) names each.
 ///
 /// Nothing is sent until it is awaited. `tokio::spawn`, `join!` and `join_all` take futures: give
 /// them [`send`](Self::send) of the call.
@@ -76,12 +82,12 @@ pub struct Prepared<T> {
     read: Arc<Read<T>>,
 }
 
-type Read<T> = dyn Fn(Reply) -> Result<T, Error> + Send + Sync;
+type Read<T> = dyn Fn(RawResponse) -> Result<T, Error> + Send + Sync;
 
 impl<T> Prepared<T> {
     pub(crate) fn new(
         request: Request,
-        read: impl Fn(Reply) -> Result<T, Error> + Send + Sync + 'static,
+        read: impl Fn(RawResponse) -> Result<T, Error> + Send + Sync + 'static,
     ) -> Self {
         Self { request, read: Arc::new(read) }
     }
@@ -108,7 +114,7 @@ where
     Id: Send + 'static,
 {
     fn prepare(self) -> Prepared<T> {
-        Prepared::new(self.request.json(&self.fields), Reply::data)
+        Prepared::new(self.request.json(&self.fields), RawResponse::data)
     }
 }
 
@@ -209,17 +215,12 @@ impl<T: 'static, B: Endpoint<T>> Call<T, B> {
     /// Sends the call; returns status, headers, request id and body of the response with the value.
     pub async fn send_with_meta(self) -> Result<WithMeta<T>, Error> {
         let Prepared { request, read } = self.builder.prepare();
-        let read = |reply: Reply| {
-            let meta = RawResponse::new(reply.detached());
+        let read = |reply: RawResponse| {
+            let meta = reply.clone();
             read(reply).map(|value| WithMeta { value, meta })
         };
         require_runtime()?;
         self.context.exchange(&request, &read).await
-    }
-
-    /// The same call, whatever the methods of its endpoint set.
-    pub(crate) fn prepared(self) -> Call<T> {
-        Call::of(self.context, self.builder.prepare())
     }
 }
 
@@ -227,7 +228,7 @@ impl<T: 'static> Call<T> {
     pub(crate) fn new(
         context: Context,
         request: Request,
-        read: impl Fn(Reply) -> Result<T, Error> + Send + Sync + 'static,
+        read: impl Fn(RawResponse) -> Result<T, Error> + Send + Sync + 'static,
     ) -> Self {
         Self::of(context, Prepared::new(request, read))
     }

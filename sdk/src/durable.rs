@@ -61,7 +61,6 @@
 mod ask;
 mod file;
 mod line;
-mod step;
 mod steps;
 
 use std::path::{Path, PathBuf};
@@ -73,9 +72,8 @@ use serde_json::Value;
 use tokio::sync::{Mutex, RwLock};
 
 use self::file::{File, Header};
-use self::line::{Begin, Event, Kind, Line};
-pub use self::step::Step;
-use self::step::{decoded, encoded};
+pub use self::line::Step;
+use self::line::{Begin, Event, Kind, Line, decoded, encoded};
 use self::steps::{Claim, Sending, Steps};
 use crate::call::require_runtime;
 use crate::client::Client;
@@ -87,8 +85,7 @@ const SETTLE: Duration = Duration::from_secs(30);
 
 /// A journal of writes in a file; see the [module](self).
 ///
-/// Cheap to clone; the file is locked until the last clone is dropped. Steps with different keys may
-/// run at the same time.
+/// Cheap to clone; the file is locked until the last clone is dropped. Steps may run in parallel.
 #[derive(Debug, Clone)]
 pub struct Journal {
     shared: Arc<Shared>,
@@ -181,12 +178,20 @@ impl Journal {
     /// written, if the step is running already, or if its key was used for a call with another
     /// content, for example another title, unless that call was not carried out. URLs are not
     /// compared, and of an image only its size.
-    pub async fn run<S: Step>(&self, key: impl Into<String>, call: S) -> Result<S::Output, Error> {
+    pub async fn run<S: Step>(
+        &self,
+        key: impl Into<String>,
+        call: S,
+    ) -> Result<<S as Step>::Output, Error> {
         require_runtime()?;
         Box::pin(self.run_step(key.into(), call)).await
     }
 
-    async fn run_step<S: Step>(&self, key: String, mut call: S) -> Result<S::Output, Error> {
+    async fn run_step<S: Step>(
+        &self,
+        key: String,
+        mut call: S,
+    ) -> Result<<S as Step>::Output, Error> {
         let mut begin = Begin::new(S::KIND, call.content().await);
         let claim = Claim::new(&self.shared.steps, key, &begin)?;
         if let Some(value) = Box::pin(self.ask(&claim)).await? {
@@ -202,13 +207,14 @@ impl Journal {
             let _sending = Sending(&claim);
             (begin.job, begin.at) = (call.job(claim.step().begin.job), Timestamp::now());
             write(Event::Begin(begin)).await?;
-            match Box::pin(call.make()).await {
+            match call.into_future().await {
                 Ok(output) => {
                     let written = write(Event::Done { value: encoded(&output)? }).await;
                     written.map_err(|error| error.with_outcome(Outcome::Done))?;
                     return Ok(output);
                 }
-                Err(error) if S::KIND.is_not_done(&error) => {
+                // An upload that is repeated has no further effect.
+                Err(error) if !error.is_outcome_unknown() || S::KIND == Kind::Upload => {
                     write(Event::NotDone).await?;
                     error
                 }

@@ -1,32 +1,28 @@
 //! The error type of the client.
 //!
-//! `Display` is one line. Neither it nor `Debug` shows the API key, and no URL is shown with its
-//! query.
+//! `Display` is one line. Neither it nor `Debug` shows the API key or the query of a URL.
 
 mod body;
-mod display;
-mod failure;
 mod kind;
 mod make;
 mod outcome;
-mod request;
-mod retry_after;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, StatusCode};
 
+use crate::macros::debug;
 use crate::model::{GenerationStatus, JobId};
-pub(crate) use body::{ErrorBody, Excerpt, Problem};
-pub use failure::Failure;
-pub(crate) use failure::FailureKind;
+pub(crate) use body::{Problem, excerpt, excerpt_at};
 pub use kind::ErrorKind;
-pub use outcome::Outcome;
-pub(crate) use outcome::{AttemptFailure, History, Idempotency};
-pub(crate) use request::{Route, TimeLimit, TimedOut};
-pub(crate) use retry_after::RetryAfter;
+pub(crate) use outcome::{
+    AttemptFailure, FailureKind, History, Idempotency, RetryAfter, Route, TimeLimit, TimedOut,
+    date, retry_after,
+};
+pub use outcome::{Failure, Outcome};
 
 pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
@@ -41,10 +37,8 @@ pub struct Error {
 
 #[derive(Default)]
 struct Facts {
-    /// What went wrong, without the call.
     text: String,
     source: Option<Cause>,
-    /// How the last attempt failed, if one was made.
     failure: Option<AttemptFailure>,
     history: History,
     /// A timeout while connecting, which is of the kind `Connect`.
@@ -96,7 +90,7 @@ impl Error {
 
     /// `Retry-After` of the response, relative to its `Date`. `None` also if it cannot be read.
     pub fn retry_after(&self) -> Option<Duration> {
-        self.facts.retry_after.and_then(RetryAfter::delay)
+        self.facts.retry_after.flatten()
     }
 
     /// The message of an error response of the API, or the reason why a generation failed.
@@ -166,23 +160,11 @@ impl Error {
         self.with_job(job)
     }
 
-    /// Names the job, unless the error names one.
     pub(crate) fn with_job(mut self, job: Option<JobId>) -> Self {
         self.facts.job = self.facts.job.or(job);
         self
     }
 
-    pub(crate) fn of_response(
-        mut self,
-        retry_after: Option<RetryAfter>,
-        body: Option<Bytes>,
-    ) -> Self {
-        self.facts.retry_after = retry_after;
-        self.facts.body = body;
-        self
-    }
-
-    /// With the last status of the job, unless the error has one.
     pub(crate) fn with_last_status(mut self, last: Option<GenerationStatus>) -> Self {
         self.facts.last_status = self.facts.last_status.or(last);
         self
@@ -213,5 +195,54 @@ impl Error {
     pub(crate) fn with_outcome(mut self, outcome: Outcome) -> Self {
         self.facts.history.outcome = outcome;
         self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(route) = &self.facts.route {
+            write!(f, "{} {}: ", route.method, route.template)?;
+        }
+        f.write_str(&self.facts.text)?;
+        let History { attempts, outcome, budget_is_empty } = self.facts.history;
+        let text_names_job = matches!(
+            self.kind,
+            ErrorKind::JobFailed | ErrorKind::OutputNotFound | ErrorKind::WaitTimeout
+        );
+        let notes = [
+            self.request_id().map(|id| format!("request id {}", excerpt(id))),
+            (attempts > 1).then(|| format!("after {attempts} attempts")),
+            budget_is_empty
+                .then(|| "not retried, as the retry budget of the client is empty".to_owned()),
+            self.retry_after().map(|after| format!("retry after {after:?}")),
+            match outcome {
+                Outcome::NotDone => None,
+                Outcome::Unknown if self.kind == ErrorKind::Ambiguous => None,
+                Outcome::Unknown => Some("it is unknown whether the service carried it out".into()),
+                Outcome::Done if text_names_job => None,
+                Outcome::Done => Some("the service carried it out".into()),
+            },
+            self.job_id()
+                .filter(|_| !text_names_job)
+                .map(|job| format!("job \"{}\"", excerpt(job.as_str()))),
+        ];
+        let notes: Vec<_> = notes.into_iter().flatten().collect();
+        if notes.is_empty() { Ok(()) } else { write!(f, " ({})", notes.join(", ")) }
+    }
+}
+
+debug!(
+    Error,
+    |it| route = it.facts.route,
+    request_id = it.facts.request_id,
+    attempts = it.attempts(),
+    kind = it.kind,
+    text = it.facts.text,
+    source = it.facts.source
+);
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.facts.source.as_ref().map(|source| &**source as _)
     }
 }

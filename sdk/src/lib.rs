@@ -24,8 +24,6 @@ mod pages;
 #[cfg(feature = "client")]
 pub mod resources;
 #[cfg(feature = "client")]
-mod response;
-#[cfg(feature = "client")]
 mod send;
 #[cfg(feature = "client")]
 mod time;
@@ -44,8 +42,8 @@ pub use {
     resources::assets::{Asset, AssetStream, DownloadProgress},
     resources::generations::{FinishedGeneration, GenerationRef, Watch},
     resources::uploads::{UploadProgress, UploadSource, UploadedImage},
-    response::{RawResponse, WithMeta},
     send::policy::{RetryBudget, RetryPolicy},
+    send::reply::{RawResponse, WithMeta},
     send::throttle::Pressure,
 };
 /// The calls of the API: a type for each that has optional arguments, with the methods that set
@@ -86,16 +84,4 @@ pub mod testing;
 
 #[warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::string_slice)]
 mod model;
-pub use model::{
-    AddedPrompts, AssetUrl, Cursor, Deleted, ExtraFields, GenerationJob, GenerationState,
-    GenerationStatus, GenerationType, ImageContentType, JobId, MovedPrompt, Page, PinState, Prompt,
-    PromptId, PromptImage, PromptStatus, PromptType, RemovedPrompt, Timestamp, UnknownValue,
-    UploadSlot, UploadToken, UploadUrl, Variable, Vault, VaultId, VaultPrompt, VaultPromptId,
-    Visibility, WebhookId,
-};
-
-#[cfg(feature = "webhook")]
-pub use model::{
-    Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryId, WebhookError, WebhookEvent,
-    WebhookEventType, WebhookSecret,
-};
+pub use model::*;

@@ -82,8 +82,7 @@ pub const GENERATION_ASPECT_RATIO_CHARS_MAX: usize = 64;
 /// Most bytes in the JSON text of a generation's `parameters`.
 pub const GENERATION_PARAMETERS_BYTES_MAX: usize = 262_144;
 
-/// Most levels of objects and arrays in a generation's `parameters`, the outermost
-/// object included.
+/// Most levels of objects and arrays in a generation's `parameters`, the outermost object included.
 pub const GENERATION_PARAMETERS_DEPTH_MAX: usize = 64;
 
 /// Most values in a generation's `parameters`, at all levels together, the outermost object

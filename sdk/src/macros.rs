@@ -37,6 +37,31 @@ macro_rules! optional {
     )*};
 }
 
+/// Setters of fields that have a value from the beginning.
+macro_rules! settings {
+    ($($(#[$doc:meta])* $name:ident($value:ident: $type:ty) => $($path:ident).+;)*) => {$(
+        $(#[$doc])*
+        pub const fn $name(mut self, $value: $type) -> Self {
+            self.$($path).+ = $value;
+            self
+        }
+    )*};
+}
+
+/// Setters of optional lists of URLs, in place of those set before.
+macro_rules! urls {
+    ($($(#[$doc:meta])* $name:ident => $($path:ident).+;)*) => {$(
+        $(#[$doc])*
+        pub fn $name<I>(mut self, urls: I) -> Self
+        where
+            I: IntoIterator<Item: Into<AssetUrl>>,
+        {
+            self.$($path).+ = Some(urls.into_iter().map(Into::into).collect());
+            self
+        }
+    )*};
+}
+
 /// The methods of a stream whose `$poll` returns the next item, which is a `Result`.
 macro_rules! stream {
     ([$($generic:ident)?] $name:ty => $item:ty, $error:ty, $poll:ident) => {
@@ -88,4 +113,4 @@ macro_rules! debug {
     };
 }
 
-pub(crate) use {body, debug, optional, stream};
+pub(crate) use {body, debug, optional, settings, stream, urls};

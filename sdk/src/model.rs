@@ -1,16 +1,12 @@
 //! The types of request and response bodies. Models keep unknown fields.
 
-mod extra;
+mod declare;
 mod id;
 mod lenient;
-mod open_enum;
 #[cfg(feature = "client")]
 mod repair;
 
-#[cfg(feature = "webhook")]
-mod delivery;
 mod generation;
-mod page;
 mod prompt;
 mod status;
 mod upload;
@@ -22,13 +18,11 @@ mod webhook;
 #[doc(no_inline)]
 pub use jiff::Timestamp;
 
-pub use extra::ExtraFields;
+pub use declare::{ExtraFields, UnknownValue};
 #[cfg(feature = "client")]
 pub(crate) use generation::OutputHint;
 pub use generation::{GenerationJob, GenerationState, GenerationType};
-pub use id::{JobId, PromptId, VaultId, VaultPromptId, WebhookId};
-pub use open_enum::UnknownValue;
-pub use page::{Cursor, Page};
+pub use id::{Cursor, JobId, Page, PromptId, VaultId, VaultPromptId, WebhookId};
 pub use prompt::{Prompt, PromptImage, PromptStatus, PromptType, VaultPrompt};
 #[cfg(feature = "client")]
 pub(crate) use repair::parse;
@@ -41,7 +35,7 @@ pub use upload::{AssetUrl, ImageContentType, UploadSlot, UploadToken, UploadUrl}
 pub use variable::Variable;
 pub use vault::{AddedPrompts, Deleted, MovedPrompt, PinState, RemovedPrompt, Vault, Visibility};
 #[cfg(feature = "webhook")]
-pub use {
-    delivery::{Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryId},
-    webhook::{WebhookError, WebhookEvent, WebhookEventType, WebhookSecret},
+pub use webhook::{
+    Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryId, WebhookError, WebhookEvent,
+    WebhookEventType, WebhookSecret,
 };

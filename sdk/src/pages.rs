@@ -1,11 +1,8 @@
-//! Pagination of every list: a function from cursor to page becomes a stream of pages, and that a
-//! stream of items.
-
-mod items;
+//! Pagination of lists: a function from cursor to page becomes a stream of pages, then of items.
 
 use std::collections::HashSet;
-use std::mem;
 use std::task::{Context, Poll, ready};
+use std::{mem, vec};
 
 use futures_core::future::BoxFuture;
 
@@ -13,7 +10,6 @@ use crate::error::Error;
 use crate::macros::{debug, stream};
 use crate::model::{Cursor, Page};
 use crate::send::decode::FetchedPage;
-pub use items::Items;
 
 type Fetch<T> = dyn FnMut(Option<Cursor>) -> Fetching<T> + Send;
 type Fetching<T> = BoxFuture<'static, Result<FetchedPage<T>, Error>>;
@@ -39,7 +35,6 @@ pub struct Pages<T> {
     fetch: Box<Fetch<T>>,
     state: State<T>,
     cursor: Option<Cursor>,
-    /// The cursors that were used.
     used: HashSet<Cursor>,
     left: Option<usize>,
     prefetch: bool,
@@ -49,11 +44,7 @@ pub struct Pages<T> {
 
 enum State<T> {
     Idle,
-    Fetching {
-        page: Fetching<T>,
-        is_prefetch: bool,
-    },
-    /// Received, but not yet returned.
+    Fetching { page: Fetching<T>, is_prefetch: bool },
     Fetched(Result<FetchedPage<T>, Error>),
     Failed,
     Looping,
@@ -154,7 +145,6 @@ impl<T> Pages<T> {
         }
     }
 
-    /// Cuts the page to `max_items` and finds what comes after it.
     fn finish_page(&mut self, page: &mut FetchedPage<T>) {
         if let Some(left) = &mut self.left {
             if page.items.len() > *left {
@@ -164,24 +154,104 @@ impl<T> Pages<T> {
             *left -= page.items.len();
         }
         self.cursor.clone_from(&page.next_cursor);
-        self.state = self.next_state();
-    }
-
-    /// What comes after a page, by the cursor that it returned.
-    fn next_state(&mut self) -> State<T> {
         self.prefetch_failed = false;
-        match &self.cursor {
+        self.state = match &self.cursor {
             None => State::Ended,
             Some(_) if self.left == Some(0) => State::Ended,
             Some(cursor) if self.used.insert(cursor.clone()) => State::Idle,
             Some(_) => State::Looping,
-        }
+        };
     }
 }
 
 stream!([T] Pages<T> => Page<T>, Error, poll_page);
 
 debug!([T] Pages<T>, |it| cursor = it.cursor);
+
+/// A stream of the items of a list over all its pages. A page is requested when the items of the
+/// page before are used up, or [earlier](crate::request::ListPrompts::prefetch).
+///
+/// It ends after the last item, after `max_items`, and after an error, from which
+/// [`retry`](Self::retry) resumes.
+#[must_use = "a stream fetches only when it is polled"]
+pub struct Items<T> {
+    pages: Pages<T>,
+    page: vec::IntoIter<Result<T, Error>>,
+    page_cursor: Option<Cursor>,
+    item_failed: bool,
+}
+
+impl<T> Items<T> {
+    pub(crate) fn new(pages: Pages<T>) -> Self {
+        Self { pages, page: Vec::new().into_iter(), page_cursor: None, item_failed: false }
+    }
+
+    /// The cursor from which a later list misses no item: while items of a page are left that of
+    /// this page, whose first items come again, and otherwise [`Pages::cursor`].
+    pub fn cursor(&self) -> Option<&Cursor> {
+        if self.page.len() == 0 { self.pages.cursor() } else { self.page_cursor.as_ref() }
+    }
+
+    /// The rest of the list in one vector. After an error the items before it are lost.
+    pub async fn collect(mut self) -> Result<Vec<T>, Error> {
+        let mut items = Vec::new();
+        while let Some(item) = self.try_next().await? {
+            items.push(item);
+        }
+        Ok(items)
+    }
+
+    /// As [`Pages::retry`]; the items continue after the last one that was returned. `false` after an
+    /// item that cannot be decoded: [`skip_failed`](Self::skip_failed) it.
+    pub fn retry(&mut self) -> bool {
+        self.pages.retry()
+    }
+
+    /// After an item that cannot be decoded: continues with the item after it. `false`, without
+    /// effect, after other errors.
+    ///
+    /// ```
+    /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
+    /// let mut prompts = client.prompts().list().items();
+    /// while let Some(prompt) = prompts.next().await {
+    ///     match prompt {
+    ///         Ok(prompt) => println!("{}", prompt.title),
+    ///         Err(error) if prompts.skip_failed() => eprintln!("skipped: {error}"),
+    ///         Err(error) => return Err(error),
+    ///     }
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn skip_failed(&mut self) -> bool {
+        mem::take(&mut self.item_failed)
+    }
+
+    fn poll_item(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, Error>>> {
+        if self.item_failed {
+            return Poll::Ready(None);
+        }
+        loop {
+            if let Some(item) = self.page.next() {
+                self.item_failed = item.is_err();
+                self.pages.prefetch_page(cx);
+                return Poll::Ready(Some(item));
+            }
+            let asked = self.pages.cursor().cloned();
+            match ready!(self.pages.poll_fetched(cx, false)) {
+                Some(Ok(page)) => {
+                    self.page = page.items.into_iter();
+                    self.page_cursor = asked;
+                }
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        }
+    }
+}
+
+stream!([T] Items<T> => T, Error, poll_item);
+
+debug!([T] Items<T>, |it| cursor = it.cursor());
 
 #[cfg(test)]
 mod tests;

@@ -65,9 +65,10 @@ paths! {
     API_KEY = "/api-keys/{publicId}";
 }
 
-/// An id as one segment of a path.
 fn segment(id: &impl Display) -> String {
     /// All but the unreserved characters of RFC 3986.
     const RESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-    utf8_percent_encode(&id.to_string(), &RESERVED).to_string()
+    let text = id.to_string();
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { text } else { utf8_percent_encode(&text, &RESERVED).to_string() }
 }

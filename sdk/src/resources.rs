@@ -1,7 +1,6 @@
 //! The resources of the API, as the methods of [`Client`] return them.
 
 pub(crate) mod assets;
-pub(crate) mod contents;
 pub(crate) mod generations;
 pub(crate) mod prompts;
 pub(crate) mod raw;
@@ -10,7 +9,7 @@ pub(crate) mod vaults;
 #[cfg(feature = "webhook")]
 pub(crate) mod webhooks;
 
-pub use contents::VaultContents;
+pub use vaults::VaultContents;
 
 use crate::client::Client;
 

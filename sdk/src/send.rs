@@ -18,7 +18,7 @@ use url::Url;
 
 use self::config::{CallOptions, Config, Credentials};
 use self::incoming::{Incoming, check_call};
-use self::reply::Reply;
+use self::reply::RawResponse;
 use self::request::Request;
 use self::retry::Attempts;
 use self::timeout::{Limits, Running, until};
@@ -33,7 +33,7 @@ impl Config {
         &self,
         request: &Request,
         options: &CallOptions,
-    ) -> Result<Reply, Error> {
+    ) -> Result<RawResponse, Error> {
         if let Some(invalid) = &request.invalid {
             return Err(Error::input(invalid.clone()));
         }
@@ -45,13 +45,7 @@ impl Config {
         let span = Span::call(&request.route, &self.base_url);
         let mut last = None;
         loop {
-            let sent_at = match self.throttle.turn_without_limit() {
-                Some(now) => now,
-                None => match until(sending.end, self.throttle.turn()).await {
-                    Ok(now) => now,
-                    Err(_) => break,
-                },
-            };
+            let Ok(sent_at) = until(sending.end, self.throttle.turn()).await else { break };
             attempts.begin();
             let attempt =
                 span.attempt(&request.route, &self.base_url, attempts.history.attempts, None);
@@ -66,10 +60,9 @@ impl Config {
             if failure.is_some_and(AttemptFailure::is_rate_limit)
                 && let Some(retry_after) = retry_after
             {
-                let delay = retry_after.delay();
                 // A longer pause concerns this call only, or every other call would wait for it.
-                if !policy.is_too_long(delay) {
-                    self.throttle.refused(sent_at, delay);
+                if !policy.is_too_long(retry_after) {
+                    self.throttle.refused(sent_at, retry_after);
                 }
             }
             let Some(failure) = failure else {
@@ -86,8 +79,9 @@ impl Config {
         let (history, job) = (attempts.history, request.job.clone());
         match last.unwrap_or_else(|| Err(sending.no_turn())) {
             Ok(mut reply) => {
-                (reply.history, reply.job) = (history, job);
-                Ok(reply.of_call(span))
+                span.answered(reply.status);
+                (reply.history, reply.job, reply.span) = (history, job, span);
+                Ok(reply)
             }
             Err(error) => {
                 span.ended(Err(&error));
@@ -106,14 +100,13 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// The error of a call whose time ended before it was sent.
     fn no_turn(&self) -> Error {
         let limit = self.limits.of_call(self.end);
         Error::unsent(limit, "while the client paused for the rate limit of the service")
             .of(self.request.route.clone(), None)
     }
 
-    async fn attempt(&self, sent_at: Instant) -> Result<Reply, Error> {
+    async fn attempt(&self, sent_at: Instant) -> Result<RawResponse, Error> {
         let Config { base_url, http_client, max_response_size, credentials, .. } = self.config;
         let route = &self.request.route;
         let fail = |error: Error| error.of(route.clone(), None);
@@ -140,13 +133,12 @@ impl Sending<'_> {
             let elapsed = began.elapsed();
             let incoming = Incoming::new(route.clone(), url, response, running);
             incoming.check_url()?;
-            let check =
-                |_: &Url, to: Option<&Url>| check_call(&route.method, base_url, to, redirects);
-            match incoming.redirect(check)? {
+            match incoming.redirect(redirects, |to| check_call(&route.method, base_url, to))? {
                 Some(next) => url = next,
                 None => {
-                    let reply = incoming.reply(*max_response_size).await?;
-                    return Ok(reply.of_attempt(authorization, elapsed));
+                    let mut reply = incoming.reply(*max_response_size).await?;
+                    (reply.authorization, reply.elapsed) = (Some(authorization), elapsed);
+                    return Ok(reply);
                 }
             }
             redirects += 1;

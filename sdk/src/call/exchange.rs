@@ -6,7 +6,7 @@ use super::Context;
 use crate::error::{Error, Outcome};
 use crate::send::evidence::{Evidence, is_absent};
 use crate::send::policy::Backoff;
-use crate::send::reply::Reply;
+use crate::send::reply::RawResponse;
 use crate::send::request::Request;
 use crate::send::timeout::until;
 use crate::time::{Instant, sleep};
@@ -17,7 +17,7 @@ impl Context {
     pub(crate) async fn exchange<T>(
         &self,
         request: &Request,
-        read: &(dyn Fn(Reply) -> Result<T, Error> + Send + Sync),
+        read: &(dyn Fn(RawResponse) -> Result<T, Error> + Send + Sync),
     ) -> Result<T, Error> {
         let error = match self.client.0.send(request, &self.options).await.and_then(read) {
             Ok(value) => return Ok(value),
@@ -37,7 +37,7 @@ impl Context {
     /// Asks for the job of a request with an unknown outcome, for as long as the response to the
     /// request was waited for. `None` if that does not show it: a service may store a job late, so
     /// an absence does not say that it never will.
-    async fn find_job(&self, status: &Request, error: &Error) -> Option<Reply> {
+    async fn find_job(&self, status: &Request, error: &Error) -> Option<RawResponse> {
         let Self { client, options } = self;
         let limits = options.limits(&client.0);
         let window = limits.response();

@@ -3,19 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-use http::header::DATE;
 use jiff::SignedDuration;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
-use super::line::{Begin, Event, Kind, Line, List};
-use super::step::{decoded, encoded};
+use super::line::{Begin, Event, Kind, Line, List, decoded, encoded};
 use super::steps::{Claim, Recorded, State};
 use super::{Journal, Shared};
-use crate::error::{Error, Outcome};
-use crate::model::{Timestamp, VaultId};
-use crate::response::RawResponse;
+use crate::error::{Error, Outcome, date};
+use crate::model::{JobId, OutputHint, Timestamp, VaultId};
 use crate::send::evidence::{Content, Evidence, Item, Sought, of_steps};
+use crate::send::reply::RawResponse;
 
 /// The clock of this machine may have been set by this much between the call and the question.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
@@ -147,21 +145,13 @@ impl Journal {
 
 impl Shared {
     async fn find_job(&self, step: &Begin) -> Result<Evidence<Value>, Error> {
-        let text = |name: &str| step.content.get(name).and_then(Value::as_str).unwrap_or_default();
-        let mut call = self.client.generations().create(text("modelId"), text("prompt"));
-        if let Some(job) = &step.job {
-            call = call.client_job_id(job);
-        }
-        let outputs = step.content.get("batchCount").and_then(Value::as_u64);
-        if let Some(outputs) = outputs.and_then(|outputs| u32::try_from(outputs).ok()) {
-            call = call.batch_count(outputs);
-        }
-        let found = call.set_vault(vault(step)).find(step.at).send().await?;
+        let hint = decoded::<OutputHint>(step.content.clone())?.sent_at(step.at);
+        let job = step.job.clone().unwrap_or_else(|| JobId::from(""));
+        let found = self.client.generations().find(job, hint).send().await?;
         found.map(|job| encoded(&job))
     }
 
-    /// Reads the list of vaults, or that of the prompts of a vault or of all. Also returns what was added
-    /// to the times in it.
+    /// Reads the list of vaults, or of the prompts of a vault or of all. Also what was added to times.
     async fn read(
         &self,
         list: List,
@@ -202,8 +192,8 @@ impl Shared {
 
 fn content(list: List, value: &Value) -> Content {
     match list {
-        List::Prompts => Content::of_prompt(value),
-        List::Vaults => Content::of_vault(value),
+        List::Prompts => Content::new(value, Content::OF_PROMPT),
+        List::Vaults => Content::new(value, Content::OF_VAULT),
     }
 }
 
@@ -225,8 +215,8 @@ fn since(step: &Recorded, skew: SignedDuration) -> Timestamp {
 /// How much later by the clock of this machine a thing may have been created than the service says.
 fn skew(response: &RawResponse) -> SignedDuration {
     let ahead = || {
-        let date = httpdate::parse_http_date(response.headers().get(DATE)?.to_str().ok()?).ok()?;
-        Some(Timestamp::try_from(date).ok()?.duration_since(Timestamp::now()))
+        let date = Timestamp::try_from(date(response.headers())?).ok()?;
+        Some(date.duration_since(Timestamp::now()))
     };
     CLOCK_SKEW.saturating_sub(ahead().unwrap_or_default())
 }

@@ -1,5 +1,4 @@
-//! The file of a journal: its lock, reading it, and appending lines that are on the disk before
-//! the caller proceeds.
+//! The file of a journal: its lock, reading it, and appending lines, to the disk.
 
 use std::fs::{self, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -29,7 +28,6 @@ pub(super) const VERSION: u32 = 2;
 #[derive(PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Header {
-    /// The version of the format.
     promptarium_journal: u32,
     base_url: String,
     /// `None` for a client whose key comes from a provider, which may change.
@@ -76,7 +74,6 @@ impl Header {
         }
     }
 
-    /// Why a journal with this header is not one of another client.
     fn problem(&self, of_client: &Self) -> Option<String> {
         let Self { base_url, account, .. } = self;
         let is_other = |own: &String| of_client.account.as_ref().is_some_and(|other| own != other);

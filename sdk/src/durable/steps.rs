@@ -30,7 +30,6 @@ pub(super) struct Recorded {
     pub(super) state: State,
     /// The call may have been sent until then.
     since: Instant,
-    /// When the service was asked whether it was carried out.
     pub(super) asked: Option<Instant>,
     is_running: bool,
     /// The newest result, in the same list, of the steps that had ended before this one began.
@@ -72,7 +71,6 @@ impl Recorded {
 }
 
 impl All {
-    /// Changes a step; `None` if there is none.
     fn change<T>(&mut self, key: &str, change: impl FnOnce(&mut Recorded) -> T) -> Option<T> {
         let step = self.steps.get_mut(key)?;
         let changed = change(step);
@@ -90,7 +88,6 @@ impl Steps {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Applies a line that was read or written.
     pub(super) fn apply(&self, line: Line) -> Result<(), String> {
         let (Line { key, event }, mut all) = (line, self.all());
         if let Event::Begin(begin) = &event {
@@ -123,7 +120,6 @@ impl Steps {
         let _ = self.all().change(key, change);
     }
 
-    /// The open steps that are wanted, in the order in which they began.
     pub(super) fn open(&self, is_wanted: impl Fn(&Recorded) -> bool) -> Vec<(String, Recorded)> {
         let all = self.all();
         let open = all.open.iter().filter_map(|key| all.steps.get_key_value(key));
@@ -135,7 +131,6 @@ impl Steps {
         wanted
     }
 
-    /// What the steps account for in this list.
     pub(super) fn claims(&self, list: List) -> Claims {
         let mut claims = Claims::default();
         for step in self.all().steps.values() {
@@ -164,7 +159,6 @@ pub(super) struct Claim<'a> {
 }
 
 impl<'a> Claim<'a> {
-    /// Claims a step, new or not, for this call.
     pub(super) fn new(steps: &'a Steps, key: String, call: &Begin) -> Result<Self, Error> {
         let mut all = steps.all();
         let fresh = || Recorded::new(call.clone(), State::NotDone);
@@ -181,7 +175,6 @@ impl<'a> Claim<'a> {
         Self::take(steps, key, step)
     }
 
-    /// Claims an open step, of this kind if there is one.
     pub(super) fn open(steps: &'a Steps, key: &str, kind: Option<Kind>) -> Result<Self, Error> {
         let mut all = steps.all();
         match all.steps.get_mut(key).filter(|step| step.is_open()) {

@@ -11,89 +11,45 @@ use crate::model;
 
 const EXCERPT_BYTES: usize = 200;
 
-/// Bytes of an excerpt after the position of a decode error.
 const BYTES_AFTER: usize = 40;
 
+/// The beginning of a text from outside.
+pub(crate) fn excerpt(text: impl AsRef<[u8]>) -> String {
+    excerpt_from(text.as_ref(), 0)
+}
+
+/// The bytes around the position of an error of `serde_json`. Lines and columns count from 1,
+/// columns in bytes.
+pub(crate) fn excerpt_at(bytes: &[u8], line: usize, column: usize) -> String {
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    let before: usize = lines.take(line.saturating_sub(1)).map(<[u8]>::len).sum();
+    let end = (before + column).saturating_add(BYTES_AFTER).min(bytes.len());
+    excerpt_from(bytes, end.saturating_sub(EXCERPT_BYTES))
+}
+
 /// Part of a text from outside, on one line, with `…` where it was cut.
-#[derive(Debug, Clone)]
-pub(crate) struct Excerpt(String);
-
-impl Excerpt {
-    pub(crate) fn of(text: &str) -> Self {
-        Self::start(text.as_bytes())
-    }
-
-    pub(crate) fn start(bytes: &[u8]) -> Self {
-        Self::window(bytes, 0)
-    }
-
-    /// The bytes around the position of an error of `serde_json`. Lines and columns count from 1,
-    /// columns in bytes.
-    pub(crate) fn at(bytes: &[u8], line: usize, column: usize) -> Self {
-        let lines = bytes.split_inclusive(|byte| *byte == b'\n');
-        let before: usize = lines.take(line.saturating_sub(1)).map(<[u8]>::len).sum();
-        let end = (before + column).saturating_add(BYTES_AFTER).min(bytes.len());
-        Self::window(bytes, end.saturating_sub(EXCERPT_BYTES))
-    }
-
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn window(bytes: &[u8], from: usize) -> Self {
-        let to = bytes.len().min(from + EXCERPT_BYTES);
-        let part = String::from_utf8_lossy(&bytes[from..to]);
-        // A cut within a character leaves a replacement character.
-        let part = if from > 0 { part.trim_start_matches('\u{fffd}') } else { &part };
-        let part = if to < bytes.len() { part.trim_end_matches('\u{fffd}') } else { part };
-        let words = part.split(|c: char| c.is_whitespace() || c.is_control());
-        let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-        let cut = |is_cut| if is_cut { "…" } else { "" };
-        Self(format!("{}{}{}", cut(from > 0), words.join(" "), cut(to < bytes.len())))
-    }
+fn excerpt_from(bytes: &[u8], from: usize) -> String {
+    let to = bytes.len().min(from + EXCERPT_BYTES);
+    let part = String::from_utf8_lossy(&bytes[from..to]);
+    // A cut within a character leaves a replacement character.
+    let part = if from > 0 { part.trim_start_matches('\u{fffd}') } else { &part };
+    let part = if to < bytes.len() { part.trim_end_matches('\u{fffd}') } else { part };
+    let words = part.split(|c: char| c.is_whitespace() || c.is_control());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    let cut = |is_cut| if is_cut { "…" } else { "" };
+    format!("{}{}{}", cut(from > 0), words.join(" "), cut(to < bytes.len()))
 }
 
-impl fmt::Display for Excerpt {
+impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-#[derive(Debug)]
-pub(crate) enum ErrorBody {
-    /// An error response of the API.
-    Envelope(Problem),
-    /// Anything else, for example the page of a proxy.
-    Other(Excerpt),
-    /// The beginning of a body whose rest was lost.
-    Cut(Excerpt),
-    /// A body in this content encoding, which is not decoded.
-    Encoded(Excerpt),
-    /// A body that repeats a credential.
-    Withheld,
-}
-
-impl fmt::Display for ErrorBody {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let problem = match self {
-            Self::Envelope(problem) => problem,
-            Self::Other(body) if body.is_empty() => return f.write_str(", with an empty body"),
-            Self::Cut(body) => return write!(f, ", with an incomplete body: {body}"),
-            Self::Other(body) => return write!(f, ", with a body that is not the API's: {body}"),
-            Self::Encoded(encoding) => return write!(f, ", with a body encoded as {encoding}"),
-            Self::Withheld => {
-                return f
-                    .write_str(", with a body that is not shown because it repeats a credential");
-            }
-        };
-        if !problem.message.trim().is_empty() {
-            write!(f, ": {}", Excerpt::of(&problem.message))?;
+        if !self.message.trim().is_empty() {
+            write!(f, ": {}", excerpt(&self.message))?;
         }
-        for (index, (field, text)) in problem.field_errors().enumerate() {
+        for (index, (field, text)) in self.field_errors().enumerate() {
             let mark = if index == 0 { " [" } else { "; " };
-            write!(f, "{mark}{}: {}", Excerpt::of(field), Excerpt::of(&text))?;
+            write!(f, "{mark}{}: {}", excerpt(field), excerpt(&*text))?;
         }
-        f.write_str(if problem.field_errors().next().is_some() { "]" } else { "" })
+        f.write_str(if self.field_errors().next().is_some() { "]" } else { "" })
     }
 }
 
@@ -109,10 +65,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// The invalid fields of `details`, each with what is wrong with it.
-    ///
-    /// A field with an array of texts is returned once for each. Of an object the `message` is
-    /// returned, any other value as JSON.
+    /// The invalid fields of `details`, each once for each text that says what is wrong with it.
     pub(crate) fn field_errors(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         let pairs = self.details.as_object().into_iter().flatten();
         pairs.flat_map(|(field, issues)| {

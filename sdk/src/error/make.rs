@@ -3,14 +3,15 @@
 use std::time::Duration;
 use std::{fmt, io};
 
+use bytes::Bytes;
 use http::StatusCode;
 use url::Url;
 
 #[cfg(feature = "durable")]
 use super::Outcome;
 use super::{
-    AttemptFailure, Cause, Error, ErrorBody, ErrorKind, Excerpt, Facts, Failure, FailureKind,
-    TimeLimit, TimedOut,
+    AttemptFailure, Cause, Error, ErrorKind, Facts, Failure, FailureKind, Problem, RetryAfter,
+    TimeLimit, TimedOut, excerpt,
 };
 use crate::model::{Cursor, GenerationState, GenerationStatus, JobId, without_credentials};
 
@@ -102,7 +103,6 @@ impl Error {
             .because(source)
     }
 
-    /// With the status if the head of the response was received.
     pub(crate) fn timed_out(url: &Url, limit: TimedOut, status: Option<StatusCode>) -> Self {
         let (failure, when) = match status {
             Some(status) => {
@@ -137,7 +137,6 @@ impl Error {
         Self::of_status(ErrorKind::Transport, status, text)
     }
 
-    /// A response that does not begin at this byte.
     pub(crate) fn not_continued(status: StatusCode, byte: u64) -> Self {
         let text = format!(
             "{status} does not continue at byte {byte}: the server does not support ranges, or the \
@@ -161,22 +160,22 @@ impl Error {
              `redirect::Policy::none()`",
             without_query(url.as_str())
         );
-        // The status is that of another request; what became of the one that was redirected is
-        // not known.
+        // The status is that of another request; that of the one redirected is unknown.
         Self::of_status(ErrorKind::Redirect, StatusCode::FOUND, text)
     }
 
+    /// An error response: what its body is or says, and what it means if it is the API's.
     pub(crate) fn response(
         kind: ErrorKind,
         status: StatusCode,
-        body: ErrorBody,
-        hint: &str,
+        text: &str,
+        problem: Option<Problem>,
+        retry_after: Option<RetryAfter>,
+        body: Option<Bytes>,
     ) -> Self {
-        let text = format!("{status}{body}{hint}");
-        let mut error = Self::of_status(kind, status, text);
-        if let ErrorBody::Envelope(problem) = body {
-            error.facts.problem = Some(problem);
-        }
+        let mut error = Self::of_status(kind, status, format!("{status}{text}"));
+        let facts = &mut *error.facts;
+        (facts.problem, facts.retry_after, facts.body) = (problem, retry_after, body);
         error
     }
 
@@ -185,7 +184,7 @@ impl Error {
         status: StatusCode,
         path: Option<&str>,
         reason: &str,
-        near: Option<&Excerpt>,
+        near: Option<&str>,
     ) -> Self {
         let at = path.map(|path| format!(" at `{path}`")).unwrap_or_default();
         let near = near.map(|near| format!(", near {near}")).unwrap_or_default();
@@ -205,39 +204,33 @@ impl Error {
 
     #[cfg(feature = "durable")]
     pub(crate) fn ambiguous(key: &str, reason: impl fmt::Display) -> Self {
-        let key = Excerpt::of(key);
+        let key = excerpt(key);
         let text = format!("cannot tell whether the step \"{key}\" was carried out: {reason}");
         Self::new(ErrorKind::Ambiguous, text).with_outcome(Outcome::Unknown)
     }
 
     pub(crate) fn pagination_loop(cursor: Option<&Cursor>) -> Self {
-        let cursor = Excerpt::of(cursor.map_or("", Cursor::as_str));
+        let cursor = excerpt(cursor.map_or("", Cursor::as_str));
         let text = format!("pagination loop: the server returned cursor \"{cursor}\" twice");
         Self::new(ErrorKind::PaginationLoop, text)
     }
 
-    fn of_job(
-        kind: ErrorKind,
-        job: JobId,
-        last_status: Option<GenerationStatus>,
-        [subject, rest]: [&str; 2],
-    ) -> Self {
-        let text = format!("{subject} \"{}\" {rest}", Excerpt::of(job.as_str()));
-        let mut error = Self::new(kind, text).with_job(Some(job));
-        error.facts.last_status = last_status;
-        error
+    /// `text` has `{job}` in the place of the id.
+    fn of_job(kind: ErrorKind, job: JobId, last: Option<GenerationStatus>, text: &str) -> Self {
+        let text = text.replacen("{job}", &format!("\"{}\"", excerpt(job.as_str())), 1);
+        Self::new(kind, text).with_job(Some(job)).with_last_status(last)
     }
 
     pub(crate) fn job_failed(job: JobId, status: GenerationStatus) -> Self {
         let reason = status.error.as_deref().or(status.message.as_deref());
         let reason = reason.filter(|reason| !reason.trim().is_empty());
-        let reason = reason.map(|reason| format!(": {}", Excerpt::of(reason))).unwrap_or_default();
+        let reason = reason.map(|reason| format!(": {}", excerpt(reason))).unwrap_or_default();
         let end = match &status.state {
             GenerationState::Failed => "failed".to_owned(),
-            other => format!("ended as `{}`", Excerpt::of(other.as_str())),
+            other => format!("ended as `{}`", excerpt(other.as_str())),
         };
-        let text = ["the generation", &format!("{end}{reason}")];
-        Self::of_job(ErrorKind::JobFailed, job, Some(status), text)
+        let text = format!("the generation {{job}} {end}{reason}");
+        Self::of_job(ErrorKind::JobFailed, job, Some(status), &text)
     }
 
     pub(crate) fn output_not_found(
@@ -245,8 +238,8 @@ impl Error {
         status: GenerationStatus,
         place: impl fmt::Display,
     ) -> Self {
-        let text = ["the output of the generation", &format!("was not found: {place}")];
-        Self::of_job(ErrorKind::OutputNotFound, job, Some(status), text)
+        let text = format!("the output of the generation {{job}} was not found: {place}");
+        Self::of_job(ErrorKind::OutputNotFound, job, Some(status), &text)
     }
 
     pub(crate) fn wait_timeout(
@@ -265,11 +258,11 @@ impl Error {
                     }
                     _ => "",
                 };
-                format!("it was {} when last asked{unknown}", Excerpt::of(last.state.as_str()))
+                format!("it was {} when last asked{unknown}", excerpt(last.state.as_str()))
             },
         );
-        let rest = format!("was not finished within {after:?}; {status}");
-        let mut error = Self::of_job(ErrorKind::WaitTimeout, job, last, ["the generation", &rest]);
+        let text = format!("the generation {{job}} was not finished within {after:?}; {status}");
+        let mut error = Self::of_job(ErrorKind::WaitTimeout, job, last, &text);
         error.facts.source = cause.map(Cause::from);
         error
     }
@@ -289,5 +282,5 @@ fn origin(url: &Url) -> String {
 fn without_query(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     let shown = Url::parse(url).map(without_credentials);
-    Excerpt::of(shown.as_ref().map_or(url, Url::as_str)).to_string()
+    excerpt(shown.as_ref().map_or(url, Url::as_str))
 }

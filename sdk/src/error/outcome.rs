@@ -1,9 +1,17 @@
 //! What a failed attempt says: whether the service carried the request out, and whether another
 //! attempt is allowed. The one place that decides it, for retries, generations and
-//! [`Error::outcome`](crate::Error::outcome).
+//! [`Error::outcome`](crate::Error::outcome). Also what an error tells of its request, and
+//! when another one may be sent: `Retry-After` in every form of RFC 9110, section 10.2.3.
 
-use http::{Method, StatusCode};
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
+
+use http::header::{DATE, RETRY_AFTER};
+use http::{HeaderMap, HeaderName, Method, StatusCode};
 use serde::{Deserialize, Serialize};
+
+use super::Cause;
+use crate::model::Timestamp;
 
 /// Whether the service carried out a call that failed.
 #[derive(
@@ -56,11 +64,9 @@ impl Idempotency {
     }
 }
 
-/// How an attempt failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AttemptFailure {
-    /// The service certainly did not process the request: there was no connection, or HTTP/2 said
-    /// so.
+    /// The service certainly did not process the request: without a connection, or by HTTP/2.
     NotSent,
     /// The request may have been sent, and no response was received.
     NoResponse,
@@ -94,7 +100,6 @@ impl AttemptFailure {
         }
     }
 
-    /// Whether the request may be sent again.
     pub(crate) fn allows_retry(self, idempotency: Idempotency, has_retry_after: bool) -> bool {
         self.is_transient(has_retry_after)
             && match idempotency {
@@ -113,10 +118,133 @@ impl AttemptFailure {
 /// What is known of the attempts of a call when it ends.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct History {
-    /// How many times the request was sent.
     pub(crate) attempts: u32,
     /// That of the attempt which may have done most.
     pub(crate) outcome: Outcome,
     /// Whether only the [`RetryBudget`] prevented a retry.
     pub(crate) budget_is_empty: bool,
+}
+
+/// Method and path template of a call, for errors and logs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Route {
+    pub(crate) method: Method,
+    pub(crate) template: Cow<'static, str>,
+}
+
+impl Route {
+    pub(crate) const UPLOAD: &str = "{uploadUrl}";
+
+    pub(crate) const ASSET: &str = "{url}";
+
+    pub(crate) fn new(method: Method, template: impl Into<Cow<'static, str>>) -> Self {
+        Self { method, template: template.into() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TimeLimit {
+    Idle,
+    Attempt,
+    Call,
+    Whole,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimedOut {
+    pub(crate) limit: TimeLimit,
+    pub(crate) after: Duration,
+}
+
+const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
+
+/// The delay that a response asks for. `None` if it cannot be read: the usual one.
+pub(crate) type RetryAfter = Option<Duration>;
+
+/// Reads `retry-after-ms` in milliseconds, else `Retry-After` in seconds or as a date.
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<RetryAfter> {
+    let text = |name| Some(headers.get(name)?.to_str().unwrap_or_default().trim());
+    let (millis, value) = (text(RETRY_AFTER_MS), text(RETRY_AFTER));
+    let delay = millis.and_then(|text| number(text, 1e-3));
+    let delay = delay.or_else(|| number(value?, 1.0)).or_else(|| {
+        let until = httpdate::parse_http_date(value?).ok()?;
+        // The clock of the server may differ from this one, so its own date counts.
+        let from = date(headers).unwrap_or_else(|| Timestamp::now().into());
+        // A date in the past is no delay.
+        Some(until.duration_since(from).unwrap_or_default())
+    });
+    delay.map(Some).or(millis.or(value).map(|_| None))
+}
+
+/// The time of a response by the clock of the server.
+pub(crate) fn date(headers: &HeaderMap) -> Option<SystemTime> {
+    httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?).ok()
+}
+
+/// A number of units of this many seconds. One that no [`Duration`] has is the longest of them, a
+/// negative one no delay.
+fn number(text: &str, unit: f64) -> Option<Duration> {
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit() || b".+-".contains(&byte));
+    let seconds: f64 = text.parse().ok().filter(|_| is_decimal)?;
+    Some(Duration::try_from_secs_f64((seconds * unit).max(0.0)).unwrap_or(Duration::MAX))
+}
+
+/// Why no response, or only a part of one, was received.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", self.text())]
+pub struct Failure {
+    pub(crate) kind: FailureKind,
+    pub(crate) is_timeout: bool,
+    #[source]
+    source: Cause,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    InvalidUrl,
+    Connecting,
+    /// There was a connection, and the server certainly did not process the request.
+    NotProcessed,
+    /// The request may have been processed.
+    Exchanging,
+}
+
+impl Failure {
+    pub(crate) fn new(kind: FailureKind, source: impl Into<Cause>) -> Self {
+        Self { kind, is_timeout: false, source: source.into() }
+    }
+
+    /// There was no connection, so the request was not sent.
+    pub fn connecting(source: impl Into<Cause>) -> Self {
+        Self::new(FailureKind::Connecting, source)
+    }
+
+    /// The server certainly did not process the request, for example after `REFUSED_STREAM` of
+    /// HTTP/2. Any request is retried.
+    pub fn not_processed(source: impl Into<Cause>) -> Self {
+        Self::new(FailureKind::NotProcessed, source)
+    }
+
+    /// The connection failed after the request was, or may have been, sent.
+    pub fn exchanging(source: impl Into<Cause>) -> Self {
+        Self::new(FailureKind::Exchanging, source)
+    }
+
+    /// Marks a timeout of the transport.
+    #[must_use]
+    pub const fn by_timeout(mut self) -> Self {
+        self.is_timeout = true;
+        self
+    }
+
+    const fn text(&self) -> &'static str {
+        match (self.kind, self.is_timeout) {
+            (FailureKind::InvalidUrl, _) => "the URL is invalid",
+            (FailureKind::Connecting, false) => "cannot connect",
+            (FailureKind::Connecting, true) => "connecting timed out",
+            (FailureKind::NotProcessed, _) => "the server did not process the request",
+            (FailureKind::Exchanging, false) => "connection closed",
+            (FailureKind::Exchanging, true) => "timed out",
+        }
+    }
 }

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::extra::model;
-use crate::model::open_enum::open_enum;
+use crate::model::declare::{model, open_enum};
 use crate::model::{JobId, Timestamp, VaultId};
 
 open_enum! {
@@ -55,8 +54,7 @@ model! {
         pub provider_request_id: Option<String>,
         /// Where the status of the job can be polled, if the service returned it.
         pub status_url: Option<String>,
-        /// How to find the output if the status of the job does not name it. Only the client sets
-        /// it.
+        /// How to find the output if the status of the job does not name it, for the client.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub(crate) output_hint: Option<OutputHint>,
     }
@@ -73,4 +71,18 @@ pub(crate) struct OutputHint {
     pub(crate) earliest: Option<Timestamp>,
     /// The job was queued at this time at the latest.
     pub(crate) latest: Option<Timestamp>,
+}
+
+/// The clocks of client and service may differ by this much, if the service does not tell its time.
+#[cfg(feature = "client")]
+const CLOCK_SKEW: jiff::SignedDuration = jiff::SignedDuration::from_mins(5);
+
+#[cfg(feature = "client")]
+impl OutputHint {
+    /// For a job that was sent at this time by the clock of this machine.
+    pub(crate) fn sent_at(mut self, at: Timestamp) -> Self {
+        self.earliest = at.checked_sub(CLOCK_SKEW).ok();
+        self.latest = at.checked_add(CLOCK_SKEW).ok();
+        self
+    }
 }

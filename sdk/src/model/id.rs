@@ -1,4 +1,4 @@
-//! Ids: one type for each kind.
+//! Ids and cursors: one type for each kind; and the page that a cursor leads to.
 
 use std::fmt;
 use std::num::ParseIntError;
@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::model::declare::text;
 use crate::model::lenient::integer;
 
 macro_rules! integer_ids {
@@ -70,46 +71,44 @@ integer_ids! {
     WebhookId
 }
 
-/// Declares what types of one text have in common.
-macro_rules! text {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-        #[serde(transparent)]
-        pub struct $name(String);
-
-        impl $name {
-            /// The text.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl<T: Into<String>> From<T> for $name {
-            fn from(text: T) -> Self {
-                Self(text.into())
-            }
-        }
-
-        impl From<&$name> for $name {
-            fn from(text: &Self) -> Self {
-                text.clone()
-            }
-        }
-    };
-}
-
-pub(crate) use text;
-
 text! {
-    /// The id of a generation job (`clientJobId`): the caller's own text, or a UUID. It is sent as
-    /// it is.
+    /// The id of a generation job (`clientJobId`): the caller's own text, or a UUID.
     #[derive(Debug, PartialOrd, Ord)]
     JobId
+}
+
+/// One page of a list, which iterates over its items.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Page<T> {
+    /// The items. A page may be empty although others follow.
+    pub items: Vec<T>,
+    /// The cursor of the next page; `None` on the last page.
+    pub next_cursor: Option<Cursor>,
+}
+
+impl<T> Page<T> {
+    /// A page of these items.
+    pub const fn new(items: Vec<T>, next_cursor: Option<Cursor>) -> Self {
+        Self { items, next_cursor }
+    }
+}
+
+impl<T> IntoIterator for Page<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
+    }
+}
+
+text! {
+    /// A position in a list, opaque to clients.
+    ///
+    /// It can be stored as text and used in another process, with the filters of the list that
+    /// returned it.
+    #[derive(Debug)]
+    Cursor
 }

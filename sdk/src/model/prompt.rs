@@ -4,9 +4,8 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::extra::model;
+use crate::model::declare::{model, open_enum};
 use crate::model::lenient::{list, pixels, timestamp, word};
-use crate::model::open_enum::open_enum;
 use crate::model::{AssetUrl, PromptId, Timestamp, VaultId, VaultPromptId};
 
 open_enum! {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::model::extra::model;
+use crate::model::declare::model;
 use crate::model::lenient::timestamp;
 use crate::model::{GenerationState, GenerationType, JobId, PromptId, Timestamp, VaultId};
 
@@ -104,20 +104,6 @@ fn field<T>(objects: [&Value; 2], name: &str, read: impl Fn(&Value) -> Option<T>
     values.filter(|value| !value.is_null()).find_map(read)
 }
 
-const FIELDS: [&str; 11] = [
-    "clientJobId",
-    "providerRequestId",
-    "status",
-    "generationType",
-    "vaultId",
-    "promptId",
-    "promptIds",
-    "error",
-    "message",
-    "createdAt",
-    "updatedAt",
-];
-
 /// The members of the outermost object that are not fields of the status.
 fn extra(body: Value, status: &GenerationStatus, error_name: Option<&str>) -> Map<String, Value> {
     let Value::Object(mut members) = body else { return Map::new() };
@@ -127,7 +113,10 @@ fn extra(body: Value, status: &GenerationStatus, error_name: Option<&str>) -> Ma
         "state" if is_state_read => word(value).is_none(),
         "promptIds" if value.as_array().is_some_and(Vec::is_empty) => false,
         name if error_name == Some(name) => false,
-        name if FIELDS.contains(&name) => !value.is_null() && fields.get(name).is_none(),
+        "clientJobId" | "providerRequestId" | "status" | "generationType" | "vaultId"
+        | "promptId" | "promptIds" | "error" | "message" | "createdAt" | "updatedAt" => {
+            !value.is_null() && fields.get(name).is_none()
+        }
         _ => true,
     });
     // Without those in which other prompts would be found if the status were encoded with them and
@@ -176,7 +165,6 @@ fn is_known(state: &GenerationState) -> bool {
     !matches!(state, GenerationState::Unknown(_))
 }
 
-/// The state that the object names itself.
 fn own_state(object: &Value) -> Option<GenerationState> {
     let read = |name| object.get(name).and_then(word).map(state_of);
     match (read("status"), read("state")) {
@@ -262,7 +250,6 @@ fn decoded<T: DeserializeOwned>(value: &Value) -> Option<T> {
     T::deserialize(value).ok()
 }
 
-/// Text that is not blank.
 fn word(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.trim().is_empty())
 }

@@ -9,10 +9,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
-use crate::model::extra::model;
-use crate::model::id::text;
+use crate::model::declare::{model, open_enum, text};
 use crate::model::lenient::{Text, integer, word};
-use crate::model::open_enum::open_enum;
 
 open_enum! {
     /// The type of an uploaded image.
@@ -92,7 +90,6 @@ fn without_secrets(url: Url) -> String {
     url.as_str().replace("%E2%80%A6", "…")
 }
 
-/// The URL without user name and password.
 pub(crate) fn without_credentials(mut url: Url) -> Url {
     // These fail only for URLs that cannot have credentials.
     let _ = url.set_username("");
@@ -127,8 +124,7 @@ impl fmt::Debug for UploadToken {
 text! {
     /// The permanent URL of an image or other asset.
     ///
-    /// `Display` shows all of it. `Debug` omits credentials and the query, since some storages sign
-    /// these URLs too.
+    /// `Display` shows it. `Debug` omits credentials and the query, which may be a signature.
     AssetUrl
 }
 

@@ -2,7 +2,6 @@
 
 use crate::model::Prompt;
 
-/// Most characters in the name of a variable.
 const NAME_CHARS_MAX: usize = 64;
 
 /// A variable in the text of a prompt.
@@ -24,7 +23,7 @@ impl Variable {
     pub fn all_in(text: &str) -> Vec<Self> {
         let mut variables = Vec::<Self>::new();
         for piece in pieces(text) {
-            let Piece::Variable { name, default, .. } = piece else { continue };
+            let Some((name, default)) = piece.variable else { continue };
             let default = default.map(str::to_owned);
             match variables.iter_mut().find(|variable| variable.name == name) {
                 Some(known) => known.default = known.default.take().or(default),
@@ -43,10 +42,7 @@ impl Variable {
     /// assert_eq!(pieces, [("About ", false), ("{{topic}}", true)]);
     /// ```
     pub fn split(text: &str) -> impl Iterator<Item = (&str, bool)> {
-        let pieces = pieces(text).map(|piece| match piece {
-            Piece::Text(text) => (text, false),
-            Piece::Variable { whole, .. } => (whole, true),
-        });
+        let pieces = pieces(text).map(|piece| (piece.text, piece.variable.is_some()));
         pieces.filter(|(text, _)| !text.is_empty())
     }
 
@@ -55,21 +51,16 @@ impl Variable {
     pub fn fill<V: AsRef<str>>(text: &str, value: impl Fn(&str) -> Option<V>) -> String {
         let variables = Self::all_in(text);
         let mut filled = String::with_capacity(text.len());
-        for piece in pieces(text) {
-            let (name, default, whole) = match piece {
-                Piece::Text(text) => {
-                    filled.push_str(text);
-                    continue;
-                }
-                Piece::Variable { name, default, whole } => (name, default, whole),
+        for Piece { text, variable } in pieces(text) {
+            let Some((name, default)) = variable else {
+                filled.push_str(text);
+                continue;
             };
             let value = value(name);
             let first = variables.iter().find(|variable| variable.name == name);
             let first = first.and_then(|variable| variable.default.as_deref());
-            match value.as_ref().map(AsRef::as_ref).or(default).or(first) {
-                Some(value) => filled.push_str(value),
-                None => filled.push_str(whole),
-            }
+            let value = value.as_ref().map(AsRef::as_ref).or(default).or(first);
+            filled.push_str(value.unwrap_or(text));
         }
         filled
     }
@@ -106,34 +97,31 @@ impl Prompt {
     }
 }
 
-enum Piece<'a> {
-    Text(&'a str),
-    /// `whole` has its braces.
-    Variable {
-        name: &'a str,
-        default: Option<&'a str>,
-        whole: &'a str,
-    },
+struct Piece<'a> {
+    /// That of a variable has its braces.
+    text: &'a str,
+    /// The name and the default.
+    variable: Option<(&'a str, Option<&'a str>)>,
 }
 
 /// The text in pieces. Between nested braces only the innermost ones count.
 fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = Some(text);
+    let plain = |text| Piece { text, variable: None };
     let pieces = std::iter::from_fn(move || {
         let all = rest?;
         let Some((head, tail)) = all.split_once("}}") else {
-            return rest.take().map(|last| [Piece::Text(last), Piece::Text("")]);
+            return rest.take().map(|last| [plain(last), plain("")]);
         };
         rest = Some(tail);
         let variable = head.rsplit_once("{{").and_then(|(before, inner)| {
-            let (name, default) = match inner.split_once('|') {
-                Some((name, default)) => (name.trim(), Some(default.trim())),
-                None => (inner.trim(), None),
-            };
-            let whole = all.get(before.len()..all.len().saturating_sub(tail.len()))?;
-            is_name(name).then_some([Piece::Text(before), Piece::Variable { name, default, whole }])
+            let (name, default) = inner.split_once('|').unzip();
+            let (name, default) = (name.unwrap_or(inner).trim(), default.map(str::trim));
+            let text = all.get(before.len()..all.len().saturating_sub(tail.len()))?;
+            let variable = Piece { text, variable: Some((name, default)) };
+            is_name(name).then_some([plain(before), variable])
         });
-        Some(variable.unwrap_or([Piece::Text(head), Piece::Text("}}")]))
+        Some(variable.unwrap_or([plain(head), plain("}}")]))
     });
     pieces.flatten()
 }

@@ -1,8 +1,7 @@
 //! Vaults, and the responses of calls that change their contents.
 
-use crate::model::extra::model;
+use crate::model::declare::{model, open_enum};
 use crate::model::lenient::{integer, timestamp, word};
-use crate::model::open_enum::open_enum;
 use crate::model::{AssetUrl, PromptId, Timestamp, VaultId, VaultPromptId};
 
 open_enum! {

@@ -1,4 +1,5 @@
-//! Events that the service sends to a URL, signed as Standard Webhooks 1.0 says. Feature `webhook`.
+//! Events that the service sends to a URL, signed as Standard Webhooks 1.0 says, and the URLs
+//! with their deliveries. Feature `webhook`.
 
 use std::fmt;
 
@@ -8,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::Sha256;
 
-use crate::model::lenient::timestamp;
-use crate::model::open_enum::open_enum;
-use crate::model::{GenerationStatus, PromptImage, Timestamp};
+use crate::model::declare::{model, open_enum, text};
+use crate::model::lenient::{integer, list, timestamp};
+use crate::model::{GenerationStatus, JobId, PromptImage, Timestamp, WebhookId};
 
 const HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
 /// Most seconds between the time of a request and the clock of its receiver.
@@ -180,5 +181,66 @@ impl WebhookEvent {
 impl fmt::Debug for WebhookSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("WebhookSecret(…)")
+    }
+}
+
+text! {
+    /// The id of a delivery, and of its event: the header `webhook-id`.
+    #[derive(Debug)]
+    WebhookDeliveryId
+}
+
+model! {
+    /// A URL of the account that the service calls.
+    pub struct Webhook {
+        /// The id.
+        pub id: WebhookId,
+        /// The URL.
+        pub url: String,
+        /// What it is for.
+        pub description: Option<String>,
+        /// The events that it gets.
+        #[serde(default, deserialize_with = "list")]
+        pub events: Vec<WebhookEventType>,
+        /// Whether it gets events. The service turns it off if it fails for days.
+        pub enabled: bool,
+        /// Its secret, if it was just created or changed.
+        pub secret: Option<WebhookSecret>,
+    }
+}
+
+model! {
+    /// An attempt to deliver an event.
+    pub struct WebhookAttempt {
+        /// The status of the response.
+        pub status_code: Option<u64>,
+        /// Why there was no response, or why it counts as a failure.
+        pub error: Option<String>,
+        /// The beginning of the response.
+        pub response: Option<String>,
+        /// How long it took.
+        #[serde(deserialize_with = "integer")]
+        pub duration_ms: u64,
+    }
+}
+
+model! {
+    /// An event for a webhook.
+    pub struct WebhookDelivery {
+        /// The id.
+        pub id: WebhookDeliveryId,
+        /// What has happened.
+        pub event: WebhookEventType,
+        /// The generation.
+        pub client_job_id: JobId,
+        /// `pending`, `delivered` or `failed`.
+        pub status: String,
+        /// The number of attempts.
+        #[serde(deserialize_with = "integer")]
+        pub attempts: u64,
+        /// The last of them.
+        pub last_attempt: Option<WebhookAttempt>,
+        /// When the next one is.
+        pub next_attempt_at: Option<Timestamp>,
     }
 }

@@ -18,7 +18,7 @@ async fn ten_thousand_pages_keep_no_more_than_the_pages_at_hand() {
             Box::pin(async move {
                 // Not ready at once, as no answer is.
                 tokio::task::yield_now().await;
-                Ok(FetchedPage { items, next_cursor: Some(next.to_string().into()) })
+                Ok(FetchedPage::new(items, Some(next.to_string().into())))
             })
         }));
         let (mut count, mut peak) = (0, 0);

@@ -1,13 +1,11 @@
-//! Calls of endpoints that this crate does not know, with the same authentication, retries and
-//! errors.
+//! Calls of endpoints that this crate does not know, as all others are sent.
 
 use http::Method;
 use serde::Serialize;
 
 use crate::call::{Call, Endpoint, Prepared};
 use crate::client::Client;
-use crate::response::RawResponse;
-use crate::send::reply::Reply;
+use crate::send::reply::RawResponse;
 use crate::send::request::Request;
 
 impl Client {
@@ -26,8 +24,8 @@ impl Client {
     pub fn request(&self, method: Method, path: impl Into<String>) -> RawRequest {
         let path = path.into();
         let invalid = check(&path).err().map(|text| format!("the path of the call {text}"));
-        let request = Request::new(method, path.clone(), path).invalid_if(invalid);
-        Call::of(self.context(), AnyRequest(request))
+        let request = Request::new(method, path.clone(), path);
+        Call::of(self.context(), Request { invalid, ..request })
     }
 }
 
@@ -57,32 +55,28 @@ shorthands! {
     delete = DELETE;
 }
 
-/// A request to any endpoint.
-#[derive(Debug, Clone)]
-pub struct AnyRequest(Request);
-
 /// A call of any endpoint; returned by [`Client::request`].
-pub type RawRequest = Call<RawResponse, AnyRequest>;
+pub type RawRequest = Call<RawResponse, Request>;
 
-impl Endpoint<RawResponse> for AnyRequest {
+impl Endpoint<RawResponse> for Request {
     fn prepare(self) -> Prepared<RawResponse> {
-        let response = |reply: Reply| Ok(RawResponse::new(reply.accepted()?.detached()));
-        Prepared::new(self.0, response)
+        // Its span must not stay open with it.
+        Prepared::new(self, |reply| Ok(reply.accepted()?.clone()))
     }
 }
 
 /// The request.
-impl Call<RawResponse, AnyRequest> {
+impl Call<RawResponse, Request> {
     /// Adds a query parameter.
     #[expect(clippy::needless_pass_by_value, reason = "numbers and texts are given as they are")]
     pub fn query(mut self, name: impl Into<String>, value: impl ToString) -> Self {
-        self.builder.0 = self.builder.0.query(name.into(), Some(value.to_string()));
+        self.builder = self.builder.query(name.into(), Some(value.to_string()));
         self
     }
 
     /// Sends this as JSON.
     pub fn json(mut self, body: &impl Serialize) -> Self {
-        self.builder.0 = self.builder.0.json(body);
+        self.builder = self.builder.json(body);
         self
     }
 }

@@ -1,8 +1,6 @@
-//! Uploads in two steps: a slot from the service, then the bytes to the storage, and both again where
-//! that helps.
+//! Uploads in two steps: a slot from the service, then the bytes to the storage.
 
 mod file;
-mod image_type;
 mod put;
 mod source;
 
@@ -24,9 +22,8 @@ use crate::send::retry::Attempts;
 use crate::send::timeout::until;
 use crate::send::trace::Span;
 use crate::time::{Instant, sleep};
-use image_type::{content_type, type_of_name};
-use source::Opened;
 pub use source::UploadSource;
+use source::{Opened, content_type, type_of_name};
 
 impl Uploads {
     /// Uploads an image: the path of a file, bytes, or an [`UploadSource`].
@@ -36,16 +33,10 @@ impl Uploads {
     ///
     /// ```
     /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
-    /// let image = client
-    ///     .uploads()
-    ///     .image("harbour.png")
-    ///     .on_progress(|progress| println!("{} of {} bytes", progress.sent, progress.total))
-    ///     .await?;
-    /// let job = client
-    ///     .generations()
-    ///     .create("local/plasma", "The same at night")
-    ///     .image_input(&image.url)
-    ///     .await?;
+    /// let upload = client.uploads().image("harbour.png");
+    /// let image = upload.on_progress(|it| println!("{} of {} bytes", it.sent, it.total)).await?;
+    /// let create = client.generations().create("local/plasma", "The same at night");
+    /// let job = create.image_input(&image.url).await?;
     /// # Ok(()) }
     /// ```
     pub fn image(&self, source: impl Into<UploadSource>) -> UploadImage<'static> {
@@ -55,8 +46,7 @@ impl Uploads {
         Call::of(self.client.context(), image)
     }
 
-    /// Requests a slot only, for bytes of exactly this type and size that another program sends, for
-    /// example a browser.
+    /// Requests a slot only, for bytes of exactly this type and size that, say, a browser sends.
     #[expect(clippy::needless_pass_by_value, reason = "the other calls take their arguments so")]
     pub fn slot(&self, content_type: ImageContentType, size: u64) -> Call<UploadSlot> {
         let body = json!({ "contentType": content_type, "size": size });
@@ -67,9 +57,7 @@ impl Uploads {
     }
 }
 
-/// Before it sends the bytes again, an attempt gives the storage this long to refuse them. If a
-/// storage refuses an upload and closes the connection while bytes arrive, the HTTP client fails
-/// at its next write and does not read the refusal.
+/// Before it sends the bytes again, an attempt gives the storage this long to refuse them.
 const HOLD: Duration = Duration::from_secs(1);
 
 type OnProgress<'a> = dyn FnMut(UploadProgress) + Send + 'a;
@@ -77,24 +65,15 @@ type OnProgress<'a> = dyn FnMut(UploadProgress) + Send + 'a;
 /// Uploads one image; returned by [`Uploads::image`](crate::resources::Uploads::image). Nothing is
 /// read or sent until it is awaited.
 ///
-/// The type is detected from the first bytes; the service decides whether the size is accepted. The
-/// bytes go to the storage with the token of the slot, without the API key.
+/// The bytes go to the storage with the token of the slot, without the API key; the token is not
+/// sent to another host. A redirect of the storage is followed if its status is 307 or 308. The
+/// [guide](crate::guide#uploads) says when all of it is retried with a new slot.
 ///
-/// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step. Bytes
-/// that were sent may not be read yet: the storage gets more time to read them, at 32 KiB a second. On
-/// Linux the client's own HTTP client ends a connection whose bytes are not received for the
-/// `idle_timeout`. Sending the bytes has no time limit unless
-/// [`request_timeout`](Call::request_timeout) is set here, the whole none unless
-/// [`timeout`](Call::timeout) is set.
-///
-/// A redirect of the storage is followed if its status is 307 or 308. The token of the slot is not
-/// sent to another host.
-///
-/// If the slot has expired or the storage fails, all of it is retried with a new slot, as often as
-/// the [`RetryPolicy`](crate::RetryPolicy) allows: at once if the storage refused the slot, after a
-/// backoff otherwise. Where a storage refuses an upload before it has read all of it and closes the
-/// connection, the refusal may be lost ([`Error::is_transport`]). So a retry, unless it follows a
-/// timeout, sends the head of its request first, and the bytes after a second without a response.
+/// The client's [`idle_timeout`](crate::ClientBuilder::idle_timeout) applies to every step, and
+/// longer while the storage may still [read](crate::guide#timeouts) bytes that were sent; on Linux
+/// the client's own HTTP client ends a connection whose bytes are not received for that long. Sending
+/// has no time limit unless [`request_timeout`](Call::request_timeout) is set here, the whole none
+/// unless [`timeout`](Call::timeout) is set.
 ///
 /// # Errors
 ///
@@ -138,16 +117,6 @@ impl<'a> Call<UploadedImage, ImageToUpload<'a>> {
 }
 
 impl ImageToUpload<'_> {
-    async fn upload_in_time(self, mut context: Context) -> Result<UploadedImage, Error> {
-        require_runtime()?;
-        let timeout = context.options.timeout.take().unwrap_or(Duration::MAX);
-        let span = Span::upload();
-        let end = Instant::now().checked_add(timeout);
-        let outcome = until(end, span.around(self.upload(&context, &span, end))).await;
-        let late = |_| Err(Error::call_timed_out(context.client.base_url(), timeout));
-        outcome.unwrap_or_else(late).inspect_err(|error| span.failed(error))
-    }
-
     async fn upload(
         mut self,
         context: &Context,
@@ -204,8 +173,15 @@ impl ImageToUpload<'_> {
 impl<'a> Run<UploadedImage> for ImageToUpload<'a> {
     type Future = BoxFuture<'a, Result<UploadedImage, Error>>;
 
-    fn run(self, context: Context) -> Self::Future {
-        Box::pin(self.upload_in_time(context))
+    fn run(self, mut context: Context) -> Self::Future {
+        Box::pin(async move {
+            require_runtime()?;
+            let timeout = context.options.timeout.take().unwrap_or(Duration::MAX);
+            let (span, end) = (Span::upload(), Instant::now().checked_add(timeout));
+            let outcome = until(end, span.around(self.upload(&context, &span, end))).await;
+            let late = |_| Err(Error::call_timed_out(context.client.base_url(), timeout));
+            outcome.unwrap_or_else(late).inspect_err(|error| span.failed(error))
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::model::{
     Cursor, Deleted, Page, Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryId, WebhookId,
 };
 use crate::path;
-use crate::send::reply::Reply;
+use crate::send::reply::RawResponse;
 use crate::send::request::Request;
 
 impl Webhooks {
@@ -57,7 +57,7 @@ impl Webhooks {
     pub fn deliveries(&self, id: WebhookId, after: Option<&Cursor>) -> Call<Page<WebhookDelivery>> {
         let path = path::webhook_deliveries(id);
         let request = Request::new(Method::GET, path::WEBHOOK_DELIVERIES, path);
-        Call::new(self.client.context(), request.query("cursor", after), Reply::page)
+        Call::new(self.client.context(), request.query("cursor", after), RawResponse::page)
     }
 
     /// Delivers an event once more, now.

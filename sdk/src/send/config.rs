@@ -1,5 +1,4 @@
-//! The settings of a client, checked before anything is sent, and the options of one call in their
-//! place.
+//! The settings of a client, checked before anything is sent, and the options of one call.
 //!
 //! No error repeats the key or the base URL: if the two are swapped, either is the secret.
 
@@ -42,8 +41,7 @@ impl Config {
         *self.completed_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// Whether an asset may be the output of a generation that was just completed, which its host may
-    /// not have yet.
+    /// Whether an asset may be the output of a just completed generation, which may come late.
     pub(crate) fn has_new_output(&self) -> bool {
         let at = *self.completed_at.lock().unwrap_or_else(PoisonError::into_inner);
         at.is_some_and(|at| at.elapsed() < NEW_OUTPUT)
@@ -52,7 +50,6 @@ impl Config {
 
 const NEW_OUTPUT: Duration = Duration::from_secs(5);
 
-/// The source of the API key.
 #[derive(Clone)]
 pub(crate) enum Credentials {
     Fixed(HeaderValue),
@@ -134,11 +131,9 @@ pub(crate) fn user_agent(suffix: Option<&str>) -> Result<HeaderValue, Error> {
     })
 }
 
-/// Headers that the client sets.
 const RESERVED: [HeaderName; 6] =
     [AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING];
 
-/// The options of one call.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CallOptions {
     pub(crate) timeout: Option<Duration>,

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
-use super::reply::{Reply, encoded};
-use crate::error::{Error, Excerpt};
+use super::reply::{RawResponse, encoded};
+use crate::error::{Error, excerpt, excerpt_at};
 use crate::model::{Cursor, Page, parse};
 
 #[derive(Deserialize)]
@@ -24,25 +24,16 @@ struct Pagination {
 }
 
 /// A page as it was received; some items of it may be undecodable.
-pub(crate) struct FetchedPage<T> {
-    pub(crate) items: Vec<Result<T, Error>>,
-    pub(crate) next_cursor: Option<Cursor>,
-}
+pub(crate) type FetchedPage<T> = Page<Result<T, Error>>;
 
 impl<T> FetchedPage<T> {
-    /// The page, if all its items can be decoded.
     pub(crate) fn whole(self) -> Result<Page<T>, Error> {
-        let Self { items, next_cursor } = self;
-        let items: Result<_, _> = items.into_iter().collect();
-        Ok(Page::new(items?, next_cursor))
+        let items: Result<_, _> = self.items.into_iter().collect();
+        Ok(Page::new(items?, self.next_cursor))
     }
 }
 
-impl Reply {
-    pub(crate) fn data<T: DeserializeOwned>(self) -> Result<T, Error> {
-        self.envelope::<T, IgnoredAny>().map(|envelope| envelope.data)
-    }
-
+impl RawResponse {
     /// The `data` of a success, or this value for a response without a body (204) or with `null`.
     pub(crate) fn data_or<T: DeserializeOwned>(self, empty: T) -> Result<T, Error> {
         let reply = self.accepted()?;
@@ -50,7 +41,6 @@ impl Reply {
         Ok(data.unwrap_or(empty))
     }
 
-    /// One page of a list, if all its items can be decoded.
     pub(crate) fn page<T: DeserializeOwned>(self) -> Result<Page<T>, Error> {
         self.fetched_page()?.whole()
     }
@@ -59,10 +49,9 @@ impl Reply {
     /// cursor is not lost. An empty cursor ends the list as `null` does.
     pub(crate) fn fetched_page<T: DeserializeOwned>(self) -> Result<FetchedPage<T>, Error> {
         match self.envelope::<Vec<T>, Pagination>() {
-            Ok(Envelope { data, pagination, .. }) => Ok(FetchedPage {
-                items: data.into_iter().map(Ok).collect(),
-                next_cursor: next(pagination),
-            }),
+            Ok(Envelope { data, pagination, .. }) => {
+                Ok(Page::new(data.into_iter().map(Ok).collect(), next(pagination)))
+            }
             Err(error) => {
                 // Again, with the items as they were received.
                 let Ok(Envelope { data, pagination, .. }) =
@@ -75,15 +64,9 @@ impl Reply {
                     let place = format!("data[{index}]");
                     parse(item).map_err(|source| self.undecodable::<T>(item, &place, source))
                 });
-                Ok(FetchedPage { items: items.collect(), next_cursor: next(pagination) })
+                Ok(Page::new(items.collect(), next(pagination)))
             }
         }
-    }
-
-    /// The whole body of a success.
-    pub(crate) fn whole<T: DeserializeOwned>(self) -> Result<T, Error> {
-        let reply = self.accepted()?;
-        parse(&reply.body).map_err(|source| reply.undecodable::<T>(&reply.body, "", source))
     }
 
     pub(super) fn envelope<T, P>(&self) -> Result<Envelope<T, P>, Error>
@@ -104,7 +87,7 @@ impl Reply {
 
     /// The error of a success with JSON, all of it or the part at `place`, that cannot be decoded
     /// as `T`. Finding the position costs more than decoding, so it is decoded again for it.
-    fn undecodable<T: DeserializeOwned>(
+    pub(super) fn undecodable<T: DeserializeOwned>(
         &self,
         json: &[u8],
         place: &str,
@@ -128,8 +111,8 @@ impl Reply {
         } else if json.is_empty() {
             Error::decode(status, path, "the body is empty", None)
         } else {
-            let near = Excerpt::at(json, source.line(), source.column());
-            Error::decode(status, path, &reason(&source).to_string(), Some(&near))
+            let near = excerpt_at(json, source.line(), source.column());
+            Error::decode(status, path, &reason(&source), Some(&near))
         };
         self.error(error.because(source))
     }
@@ -142,8 +125,8 @@ fn next(pagination: Option<Pagination>) -> Option<Cursor> {
 }
 
 /// Why `serde_json` cannot decode a body, without the position.
-fn reason(source: &serde_json::Error) -> Excerpt {
+fn reason(source: &serde_json::Error) -> String {
     let text = source.to_string();
     let position = format!(" at line {} column {}", source.line(), source.column());
-    Excerpt::start(text.strip_suffix(&position).unwrap_or(&text).as_bytes())
+    excerpt(text.strip_suffix(&position).unwrap_or(&text))
 }

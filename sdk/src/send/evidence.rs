@@ -23,16 +23,14 @@ use serde_json::{Map, Value};
 
 #[cfg(feature = "durable")]
 pub(crate) use self::listed::{Claims, Content, Item, Sought, of_steps};
-use super::reply::Reply;
+use super::reply::RawResponse;
 use crate::error::Error;
 use crate::model::{GenerationState, GenerationStatus, JobId, OutputHint, Prompt, letters};
 
-/// What an answer proves.
 #[derive(Debug)]
 pub(crate) enum Evidence<T> {
     Present(T),
     Absent,
-    /// Neither, for this reason.
     Unclear(String),
 }
 
@@ -53,9 +51,8 @@ pub(crate) fn is_absent(error: &Error) -> bool {
     matches!(error.status(), Some(StatusCode::NOT_FOUND | StatusCode::GONE))
 }
 
-impl Reply {
-    /// What this response to a request for the status of a job proves; an error if the request was
-    /// refused.
+impl RawResponse {
+    /// What this response to a request for the status of a job proves; an error if it was refused.
     pub(crate) fn job_evidence(&self) -> Result<Evidence<()>, Error> {
         if !self.status.is_success() {
             let error = self.refused();

@@ -5,10 +5,10 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::response::Parts;
-use http::{HeaderMap, Method, Response, StatusCode};
+use http::{HeaderMap, Method, Response};
 use url::Url;
 
-use super::reply::{Reply, request_id};
+use super::reply::{RawResponse, request_id};
 use super::timeout::Running;
 use crate::error::{Error, Route};
 use crate::time::timeout;
@@ -35,14 +35,21 @@ impl Incoming {
     /// Where the response redirects to, or why that is not followed.
     pub(crate) fn redirect(
         &self,
-        check: impl Fn(&Url, Option<&Url>) -> Result<(), &'static str>,
+        redirects: usize,
+        check: impl Fn(&Url) -> Result<(), &'static str>,
     ) -> Result<Option<Url>, Error> {
         let status = self.head.status;
-        if !is_redirect(status) {
+        if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
             return Ok(None);
         }
         let to = location(&self.url, &self.head.headers);
-        match check(&self.url, to.as_ref()) {
+        let web = to.as_ref().filter(|to| is_web(to)).ok_or("it is not an http or https URL");
+        let checked = if redirects < REDIRECTS_MAX {
+            web.and_then(check)
+        } else {
+            Err("there were 5 redirects before")
+        };
+        match checked {
             Ok(()) => Ok(to),
             Err(reason) => Err(self.fail(Error::redirect(status, to.as_ref(), reason))),
         }
@@ -56,7 +63,6 @@ impl Incoming {
         }
     }
 
-    /// Fails if the body is larger than this setting allows.
     pub(crate) fn check_size(&self, size: u64, max: u64, setting: &str) -> Result<(), Error> {
         if size <= max {
             return Ok(());
@@ -91,10 +97,9 @@ impl Incoming {
         Ok(if chunks.len() == 1 { chunks.remove(0) } else { chunks.concat().into() })
     }
 
-    /// The beginning of the body of an error response, as far as it arrives in time: the status is
-    /// known, and a slow body must not delay what follows from it.
-    /// Also whether the rest was lost.
-    async fn start(&mut self) -> (Bytes, bool) {
+    /// Receives the beginning of the body of a response that is not a success, as far as it arrives
+    /// in time: the status is known, and a slow body must not delay what follows from it.
+    pub(crate) async fn refusal(mut self) -> RawResponse {
         let mut start = BytesMut::new();
         let receiving = async {
             while start.len() < ERROR_BYTES_MAX {
@@ -108,26 +113,20 @@ impl Incoming {
         // What was received until then is enough.
         let is_cut = timeout(ERROR_BODY_TIMEOUT, receiving).await.unwrap_or(true);
         start.truncate(ERROR_BYTES_MAX);
-        (start.freeze(), is_cut)
+        let Parts { status, headers, .. } = self.head;
+        let mut reply = RawResponse::new(self.route, status, headers, start.freeze());
+        reply.is_cut = is_cut;
+        reply
     }
 
-    /// Receives the body, of at most `max` bytes. That of an error may be incomplete: its status says
-    /// more.
-    pub(crate) async fn reply(mut self, max: u64) -> Result<Reply, Error> {
+    /// Receives the body, of at most `max` bytes. That of an error may be incomplete.
+    pub(crate) async fn reply(mut self, max: u64) -> Result<RawResponse, Error> {
         let status = self.head.status;
         if status.is_client_error() || status.is_server_error() {
             return Ok(self.refusal().await);
         }
         let body = self.whole(max).await?;
-        Ok(Reply::new(self.route, status, self.head.headers, body))
-    }
-
-    /// Receives the beginning of the body of a response that is not a success.
-    pub(crate) async fn refusal(mut self) -> Reply {
-        let (body, is_cut) = self.start().await;
-        let mut reply = Reply::new(self.route, self.head.status, self.head.headers, body);
-        reply.is_cut = is_cut;
-        reply
+        Ok(RawResponse::new(self.route, status, self.head.headers, body))
     }
 
     pub(crate) fn content_type(&self) -> Option<String> {
@@ -140,7 +139,7 @@ impl Incoming {
     }
 }
 
-const REDIRECTS_MAX: u32 = 5;
+const REDIRECTS_MAX: usize = 5;
 
 /// The URL that a response redirects to. `None` without a valid `Location`. Some servers send it
 /// as UTF-8, not percent-encoded.
@@ -150,19 +149,9 @@ fn location(from: &Url, headers: &HeaderMap) -> Option<Url> {
     Some(to)
 }
 
-const fn is_redirect(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
-}
-
 /// Whether a call of the API may be redirected to this URL, or why not: the API key is sent to
 /// URLs below the base URL only.
-pub(crate) fn check_call(
-    method: &Method,
-    base_url: &Url,
-    to: Option<&Url>,
-    redirects: u32,
-) -> Result<(), &'static str> {
-    let to = to.filter(|to| is_web(to)).ok_or(NOT_WEB)?;
+pub(crate) fn check_call(method: &Method, base_url: &Url, to: &Url) -> Result<(), &'static str> {
     if to.origin() != base_url.origin() {
         return Err("the API key is not sent to another origin");
     }
@@ -173,28 +162,15 @@ pub(crate) fn check_call(
     if *method != Method::GET {
         return Err("only GET requests are redirected");
     }
-    check_count(redirects)
+    Ok(())
 }
 
 /// Whether a download may be redirected to this URL, or why not. There is no key to protect.
-pub(crate) fn check_asset(
-    from: &Url,
-    to: Option<&Url>,
-    redirects: u32,
-) -> Result<(), &'static str> {
-    let to = to.filter(|to| is_web(to)).ok_or(NOT_WEB)?;
-    if from.scheme() == "https" && to.scheme() != "https" {
-        return Err("it leads from https to http");
-    }
-    check_count(redirects)
+pub(crate) fn check_asset(from: &Url, to: &Url) -> Result<(), &'static str> {
+    let is_safe = from.scheme() != "https" || to.scheme() == "https";
+    is_safe.then_some(()).ok_or("it leads from https to http")
 }
 
 pub(crate) fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
-}
-
-const NOT_WEB: &str = "it is not an http or https URL";
-
-const fn check_count(redirects: u32) -> Result<(), &'static str> {
-    if redirects < REDIRECTS_MAX { Ok(()) } else { Err("there were 5 redirects before") }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::macros::debug;
+use crate::macros::{debug, settings};
 
 /// How a client, or one call, retries.
 ///
@@ -45,39 +45,20 @@ impl RetryPolicy {
         Self::new().max_attempts(1)
     }
 
-    /// Attempts per call, the first included; 3 by default, 0 counts as 1. Responses 429 with
-    /// `Retry-After` are not counted, unless this is 1: they have
-    /// [`max_rate_limit_wait`](Self::max_rate_limit_wait).
-    pub const fn max_attempts(mut self, attempts: u32) -> Self {
-        self.max_attempts = attempts;
-        self
-    }
-
-    /// The backoff before the first retry, which doubles with each and has jitter; 200 milliseconds by
-    /// default.
-    pub const fn initial_backoff(mut self, backoff: Duration) -> Self {
-        self.initial_backoff = backoff;
-        self
-    }
-
-    /// The longest backoff; 10 seconds by default.
-    pub const fn max_backoff(mut self, backoff: Duration) -> Self {
-        self.max_backoff = backoff;
-        self
-    }
-
-    /// The longest `Retry-After` that is waited for; 60 seconds by default. A longer one fails the
-    /// call at once.
-    pub const fn max_retry_after(mut self, longest: Duration) -> Self {
-        self.max_retry_after = longest;
-        self
-    }
-
-    /// How long a call is sent again after responses 429 with `Retry-After`, from the first of them on;
-    /// 2 minutes by default. The timeout of the call may end it before.
-    pub const fn max_rate_limit_wait(mut self, longest: Duration) -> Self {
-        self.max_rate_limit_wait = longest;
-        self
+    settings! {
+        /// Attempts per call, the first included; 3 by default, 0 counts as 1. Responses 429 with
+        /// `Retry-After` are not counted, unless this is 1: they have
+        /// [`max_rate_limit_wait`](Self::max_rate_limit_wait).
+        max_attempts(attempts: u32) => max_attempts;
+        /// The backoff before the first retry; it doubles, with jitter; 200 milliseconds by default.
+        initial_backoff(backoff: Duration) => initial_backoff;
+        /// The longest backoff; 10 seconds by default.
+        max_backoff(backoff: Duration) => max_backoff;
+        /// The longest `Retry-After` before a retry; a longer one is final. 60 seconds by default.
+        max_retry_after(longest: Duration) => max_retry_after;
+        /// How long a call is sent again after responses 429 with `Retry-After`, from the first of
+        /// them on; 2 minutes by default. The timeout of the call may end it before.
+        max_rate_limit_wait(longest: Duration) => max_rate_limit_wait;
     }
 
     pub(crate) fn is_too_long(&self, retry_after: Option<Duration>) -> bool {
@@ -107,13 +88,11 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// The maximum also bounds the first delay.
     pub(crate) fn new(initial: Duration, max: Duration) -> Self {
         let max = max.max(MIN_BACKOFF);
         Self { next: initial.clamp(MIN_BACKOFF, max), max }
     }
 
-    /// The next delay, or `Retry-After` if that is longer.
     pub(crate) fn delay(&mut self, retry_after: Option<Duration>) -> Duration {
         let half = self.next / 2;
         let delay = half + half.mul_f64(fastrand::f64());
@@ -173,7 +152,6 @@ impl RetryBudget {
         Self(Some(Arc::new(Shared { left: AtomicU64::new(reserve), reserve, share })))
     }
 
-    /// Retries that are left; `None` if they are unlimited.
     pub(crate) fn left(&self) -> Option<u64> {
         self.0.as_ref().map(|shared| shared.left.load(Ordering::Relaxed) / RETRY)
     }

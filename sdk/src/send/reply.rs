@@ -6,30 +6,98 @@ use bytes::Bytes;
 use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use url::Url;
 
 use super::trace::Span;
-use crate::error::{Error, ErrorBody, ErrorKind, Excerpt, History, Problem, RetryAfter, Route};
-use crate::model::{JobId, Timestamp, parse};
+use crate::error::{Error, ErrorKind, History, Problem, RetryAfter, Route, excerpt, retry_after};
+use crate::macros::debug;
+use crate::model::{JobId, parse};
 
-#[derive(Debug)]
-pub(crate) struct Reply {
+/// A response; one that a call returns has a success status. `Debug` does not show its body.
+pub struct RawResponse {
     pub(crate) route: Route,
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// Whether the end of the body of an error was lost.
     pub(crate) is_cut: bool,
-    /// Whether the body of a success contains credentials.
     pub(crate) withheld: bool,
     pub(crate) history: History,
     pub(crate) job: Option<JobId>,
     /// How long the last attempt took until the head of the response was received.
     pub(crate) elapsed: Duration,
     /// The span of the call, which ends when the response has been decoded.
-    span: Span,
+    pub(super) span: Span,
     /// `Authorization` of the call, which no error repeats.
-    authorization: Option<HeaderValue>,
+    pub(super) authorization: Option<HeaderValue>,
+}
+
+/// What a call returns.
+impl RawResponse {
+    /// The status, which is a success.
+    pub const fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// All headers, for example those of a rate limit.
+    pub const fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// The id of the request in the logs of the service (`x-request-id`).
+    pub fn request_id(&self) -> Option<String> {
+        request_id(&self.headers)
+    }
+
+    /// The body as it was received.
+    pub const fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// How many times the call was sent.
+    pub const fn attempts(&self) -> u32 {
+        self.history.attempts
+    }
+
+    /// The `data` of the envelope.
+    pub fn data<T: DeserializeOwned>(self) -> Result<T, Error> {
+        self.envelope::<T, IgnoredAny>().map(|envelope| envelope.data)
+    }
+
+    /// The whole body as JSON.
+    pub fn json<T: DeserializeOwned>(self) -> Result<T, Error> {
+        let response = self.accepted()?;
+        let body = &response.body;
+        parse(body).map_err(|source| response.undecodable::<T>(body, "", source))
+    }
+}
+
+/// Without the span of the call, which ends with the original.
+impl Clone for RawResponse {
+    fn clone(&self) -> Self {
+        Self {
+            route: self.route.clone(),
+            headers: self.headers.clone(),
+            body: self.body.clone(),
+            job: self.job.clone(),
+            authorization: self.authorization.clone(),
+            span: Span::none(),
+            ..*self
+        }
+    }
+}
+
+debug!(RawResponse, |it| status = it.status, request_id = it.request_id(), bytes = it.body.len());
+
+/// A value with its response; returned by `send_with_meta` of every call, such as
+/// [`Call`](crate::request::Call::send_with_meta).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WithMeta<T> {
+    /// The decoded value.
+    pub value: T,
+    /// The response.
+    pub meta: RawResponse,
 }
 
 #[derive(Deserialize)]
@@ -40,8 +108,7 @@ struct ErrorEnvelope {
     problem: Problem,
 }
 
-impl Reply {
-    /// The response to a request that was sent once.
+impl RawResponse {
     pub(crate) fn new(route: Route, status: StatusCode, headers: HeaderMap, body: Bytes) -> Self {
         Self {
             route,
@@ -58,29 +125,6 @@ impl Reply {
         }
     }
 
-    pub(crate) fn of_call(self, span: Span) -> Self {
-        span.answered(self.status);
-        Self { span, ..self }
-    }
-
-    pub(crate) fn of_attempt(mut self, authorization: HeaderValue, elapsed: Duration) -> Self {
-        (self.authorization, self.elapsed) = (Some(authorization), elapsed);
-        self
-    }
-
-    /// A copy that does not keep the span of the call open.
-    pub(crate) fn detached(&self) -> Self {
-        Self {
-            route: self.route.clone(),
-            headers: self.headers.clone(),
-            body: self.body.clone(),
-            job: self.job.clone(),
-            authorization: self.authorization.clone(),
-            span: Span::none(),
-            ..*self
-        }
-    }
-
     /// Marks that the body of a success contains credentials, so that no error shows it.
     pub(crate) const fn withheld(mut self) -> Self {
         self.withheld = true;
@@ -88,7 +132,7 @@ impl Reply {
     }
 
     pub(crate) fn retry_after(&self) -> Option<RetryAfter> {
-        RetryAfter::of(&self.headers, || Timestamp::now().into())
+        retry_after(&self.headers)
     }
 
     pub(crate) fn accepted(self) -> Result<Self, Error> {
@@ -105,25 +149,25 @@ impl Reply {
         self.refused_as(withheld)
     }
 
-    /// The error of a status that is not a success, without the body if that is withheld.
     pub(crate) fn refused_as(&self, withheld: bool) -> Error {
-        let body = match parse(&self.body) {
-            _ if withheld => ErrorBody::Withheld,
-            Ok(problem) => ErrorBody::Envelope(problem),
-            Err(_) => match content_encoding(&self.headers) {
-                Some(encoding) => ErrorBody::Encoded(encoding),
-                None if self.is_cut => ErrorBody::Cut(Excerpt::start(&self.body)),
-                None => ErrorBody::Other(Excerpt::start(&self.body)),
-            },
+        let (problem, start) = (parse::<Problem>(&self.body).ok(), excerpt(&self.body));
+        let mut text = match (&problem, content_encoding(&self.headers)) {
+            _ if withheld => {
+                ", with a body that is not shown because it repeats a credential".to_owned()
+            }
+            (Some(problem), _) => problem.to_string(),
+            (None, Some(encoding)) => format!(", with a body encoded as {encoding}"),
+            (None, None) if self.is_cut => format!(", with an incomplete body: {start}"),
+            (None, None) if self.body.trim_ascii().is_empty() => ", with an empty body".to_owned(),
+            (None, None) => format!(", with a body that is not the API's: {start}"),
         };
         let (status, kind) = (self.status, self.kind());
-        let hint = match (status, kind) {
-            (StatusCode::NOT_FOUND, ErrorKind::Status) => "; does the base URL end in `/api/v1`?",
-            _ => "",
-        };
-        let kept = (!withheld).then(|| self.body.clone());
-        let error = Error::response(kind, status, body, hint);
-        self.error(error.of_response(self.retry_after(), kept))
+        if status == StatusCode::NOT_FOUND && kind == ErrorKind::Status {
+            text += "; does the base URL end in `/api/v1`?";
+        }
+        let (problem, body) = (problem.filter(|_| !withheld), Some(self.body.clone()));
+        let body = body.filter(|_| !withheld);
+        self.error(Error::response(kind, status, &text, problem, self.retry_after(), body))
     }
 
     fn kind(&self) -> ErrorKind {
@@ -146,7 +190,6 @@ impl Reply {
         }
     }
 
-    /// Whether the body of an error is the beginning of an error response of the API.
     fn may_be_an_envelope(&self) -> bool {
         let start = self.body.trim_ascii_start();
         self.is_cut && (start.is_empty() || start.starts_with(b"{"))
@@ -189,10 +232,10 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
 }
 
 /// `Content-Encoding`, unless the body is plain. A transport that decodes a body removes it.
-fn content_encoding(headers: &HeaderMap) -> Option<Excerpt> {
+fn content_encoding(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(CONTENT_ENCODING)?.as_bytes().trim_ascii();
     let is_plain = value.is_empty() || value.eq_ignore_ascii_case(b"identity");
-    (!is_plain).then(|| Excerpt::start(value))
+    (!is_plain).then(|| excerpt(value))
 }
 
 /// The error of a success that cannot be decoded because of its `Content-Encoding`.

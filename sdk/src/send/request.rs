@@ -13,13 +13,12 @@ use crate::model::JobId;
 /// One request, relative to a base URL. `Debug` shows neither the values of the query nor the
 /// body, which may contain secrets.
 #[derive(Clone)]
-pub(crate) struct Request {
+pub struct Request {
     pub(crate) route: Route,
     pub(crate) path: Cow<'static, str>,
     pub(crate) query: Vec<(Cow<'static, str>, String)>,
     pub(crate) body: Option<Bytes>,
     pub(crate) idempotency: Idempotency,
-    /// The generation that it is about, for errors.
     pub(crate) job: Option<JobId>,
     /// The request that tells whether this one was carried out. Then this one costs money, and is
     /// never repeated on suspicion.
@@ -53,16 +52,6 @@ impl Request {
         self
     }
 
-    pub(crate) fn job(mut self, job: JobId) -> Self {
-        self.job = Some(job);
-        self
-    }
-
-    pub(crate) fn status(mut self, status: Self) -> Self {
-        self.status = Some(Box::new(status));
-        self
-    }
-
     pub(crate) fn query(
         mut self,
         name: impl Into<Cow<'static, str>>,
@@ -80,12 +69,6 @@ impl Request {
                 self.invalid = Some(text);
             }
         }
-        self
-    }
-
-    /// Makes sending fail with this text, if there is one.
-    pub(crate) fn invalid_if(mut self, invalid: Option<String>) -> Self {
-        self.invalid = self.invalid.or(invalid);
         self
     }
 }

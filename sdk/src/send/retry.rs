@@ -13,9 +13,7 @@ pub(crate) struct Attempts {
     /// Whether the throttle waits with a request that follows a 429.
     is_throttled: bool,
     backoff: Backoff,
-    /// The attempts that `max_attempts` counts.
     counted: u32,
-    /// When the service first asked for less speed.
     limited_since: Option<Instant>,
     pub(crate) history: History,
 }
@@ -49,14 +47,12 @@ impl Attempts {
         self.history.attempts = self.history.attempts.saturating_add(1);
     }
 
-    /// Records that the service carried the request out.
     pub(super) fn succeeded(&mut self) {
         if self.idempotency != Idempotency::SameResponse {
             self.history.outcome = Outcome::Done;
         }
     }
 
-    /// The delay before an attempt that is not counted; `None` without retries.
     pub(crate) fn uncounted(&mut self) -> Option<Duration> {
         (self.policy.max_attempts > 1).then(|| self.backoff.delay(None))
     }
@@ -73,7 +69,7 @@ impl Attempts {
         if self.idempotency != Idempotency::SameResponse {
             self.history.outcome = self.history.outcome.max(failure.outcome());
         }
-        let delay = retry_after.and_then(RetryAfter::delay);
+        let delay = retry_after.flatten();
         if self.policy.max_attempts <= 1
             || self.policy.is_too_long(delay)
             || !failure.allows_retry(self.idempotency, retry_after.is_some())

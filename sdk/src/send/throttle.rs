@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use crate::time::{Instant, sleep_until};
 
-/// Requests are counted in windows of this length.
 const WINDOW: Duration = Duration::from_secs(1);
 
 /// The pause after a 429 whose `Retry-After` cannot be read.
@@ -43,8 +42,7 @@ pub struct Pressure {
     pub paused_for: Duration,
     /// Requests that wait for their turn.
     pub waiting: usize,
-    /// Retries that are left in the [`RetryBudget`](crate::RetryBudget); `None` if it is
-    /// unlimited.
+    /// Retries that are left in the [`RetryBudget`](crate::RetryBudget); `None` if it is unlimited.
     pub retries_left: Option<u64>,
 }
 
@@ -59,7 +57,6 @@ pub(crate) struct Throttle {
 #[derive(Default)]
 struct State {
     sent: Sent,
-    /// `None` while the rate is not limited.
     limit: Option<Limit>,
 }
 
@@ -73,7 +70,6 @@ struct Sent {
 
 struct Limit {
     rate: f64,
-    rate_since: Instant,
     /// The other refusals of this moment make the rate no smaller.
     rate_min: f64,
     /// The end of the pause, or the earliest time of the next request.
@@ -94,19 +90,13 @@ impl Drop for Waiting<'_> {
 }
 
 impl Throttle {
-    /// The time at which a request is sent, if nothing limits the rate.
-    pub(crate) fn turn_without_limit(&self) -> Option<Instant> {
-        let mut state = self.state();
-        if state.limit.is_some() {
-            return None;
-        }
-        let now = Instant::now();
-        state.sent.add(now);
-        Some(now)
-    }
-
-    /// Waits for the turn of a request. Returns the time at which it is sent.
+    /// Waits for the turn of a request, which is at once if nothing limits the rate.
     pub(crate) async fn turn(&self) -> Instant {
+        let now = Instant::now();
+        if let state @ State { limit: None, .. } = &mut *self.state() {
+            state.sent.add(now);
+            return now;
+        }
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(&self.waiting);
         let _first = self.queue.lock().await;
@@ -117,7 +107,6 @@ impl Throttle {
         }
     }
 
-    /// Records that the service refused the request that was sent at this time with 429.
     pub(crate) fn refused(&self, sent_at: Instant, retry_after: Option<Duration>) {
         self.state().refused(sent_at, Instant::now(), retry_after.unwrap_or(DEFAULT_PAUSE));
     }
@@ -148,13 +137,11 @@ impl State {
             limit.last_wait = now;
             return Some(limit.next);
         }
-        if now.duration_since(limit.last_wait.max(limit.decreased_at)) > RELEASE_AFTER {
-            self.limit = None;
-            self.sent.add(now);
-            return None;
-        }
         self.sent.add(now);
         limit.next = now + Duration::from_secs_f64(1.0 / limit.rate_at(now));
+        if now.duration_since(limit.last_wait.max(limit.decreased_at)) > RELEASE_AFTER {
+            self.limit = None;
+        }
         None
     }
 
@@ -165,7 +152,6 @@ impl State {
         let measured = self.sent.rate(now, pause) * DECREASE;
         let limit = self.limit.get_or_insert(Limit {
             rate: measured,
-            rate_since: now,
             rate_min: 0.0,
             next: now,
             paused_until: now,
@@ -175,7 +161,7 @@ impl State {
         if sent_at > limit.decreased_at {
             let rate = limit.rate_at(now);
             (limit.rate, limit.rate_min) = (rate * DECREASE, rate * DECREASE_MAX);
-            (limit.rate_since, limit.decreased_at) = (now, now);
+            limit.decreased_at = now;
         }
         limit.rate = limit.rate.min(measured.max(limit.rate_min));
         limit.paused_until = limit.paused_until.max(paused_until);
@@ -186,7 +172,7 @@ impl State {
 impl Limit {
     /// Growth starts when the pause is over.
     fn rate_at(&self, now: Instant) -> f64 {
-        let since = self.rate_since.max(self.paused_until);
+        let since = self.decreased_at.max(self.paused_until);
         let seconds = now.saturating_duration_since(since).as_secs_f64();
         let fast = (seconds - FAST_GROWTH_AFTER).max(0.0);
         (self.rate * GROWTH.powf(seconds - fast) * FAST_GROWTH.powf(fast)).min(1e6)
@@ -214,8 +200,8 @@ impl Sent {
         }
     }
 
-    /// Requests per second that the service accepted: those of the two windows, over the time from their start to
-    /// the time at which the service accepts requests again.
+    /// Requests per second that the service accepted: those of the two windows, over the time from
+    /// their start to that at which it accepts requests again.
     fn rate(&self, now: Instant, pause: Duration) -> f64 {
         let start = self.window.unwrap_or(now);
         let mut seconds = (now.duration_since(start) + pause).as_secs_f64().max(1.0);

@@ -12,24 +12,20 @@ use crate::time::{Elapsed, Instant, timeout_at};
 pub(crate) struct Limits {
     pub(crate) connect: Duration,
     pub(crate) idle: Duration,
-    /// As `idle`, for the beginning of the response.
     pub(crate) first_byte: Duration,
     pub(crate) attempt: Duration,
     pub(crate) call: Duration,
-    /// The setting that `call` comes from.
     pub(crate) call_setting: TimeLimit,
     /// The end of a wait that the call is part of, and the timeout of the wait.
     pub(crate) deadline: Option<(Instant, Duration)>,
 }
 
 impl Limits {
-    /// The end of a call that begins now; `None` without a limit.
     pub(crate) fn end(&self) -> Option<Instant> {
         let end = Instant::now().checked_add(self.call);
         end.into_iter().chain(self.deadline.map(|(end, _)| end)).min()
     }
 
-    /// The limit that ends a call at this time.
     pub(crate) fn of_call(&self, call_end: Option<Instant>) -> TimedOut {
         match self.deadline {
             Some((end, after)) if Some(end) == call_end => {
@@ -39,13 +35,11 @@ impl Limits {
         }
     }
 
-    /// How long the first byte of a response is waited for at most.
     pub(crate) fn response(&self) -> Duration {
         self.first_byte.min(self.attempt).min(self.call)
     }
 }
 
-/// Runs `work` until `end`; without one there is no time limit.
 pub(crate) async fn until<T>(
     end: Option<Instant>,
     work: impl Future<Output = T>,
@@ -66,12 +60,10 @@ const BUFFERS: u64 = 16 * 1024 * 1024;
 pub(crate) struct Running {
     idle: Duration,
     first_byte: Duration,
-    /// The limit that ends first among those of the attempt and the call.
     end: Option<(Instant, TimedOut)>,
 }
 
 impl Running {
-    /// The limits of an attempt that starts now, within a call that ends at `call_end`.
     pub(crate) fn new(limits: Limits, call_end: Option<Instant>) -> Self {
         let attempt_end = Instant::now().checked_add(limits.attempt);
         let of_attempt = TimedOut { limit: TimeLimit::Attempt, after: limits.attempt };
@@ -90,7 +82,6 @@ impl Running {
         self
     }
 
-    /// Bounds a step of sending or receiving.
     pub(crate) async fn step<T>(&self, step: impl Future<Output = T>) -> Result<T, TimedOut> {
         let mut step = pin!(step);
         // Most chunks are there already and need neither the clock nor a timer.
@@ -100,7 +91,6 @@ impl Running {
         }
     }
 
-    /// Bounds the wait for the head of a response.
     pub(crate) async fn head<T>(&self, head: impl Future<Output = T>) -> Result<T, TimedOut> {
         self.within(self.first_byte, head).await
     }

@@ -66,7 +66,6 @@ impl Span {
         span!("wait", "wait for a generation", "internal", promptarium.job.id = job.as_str())
     }
 
-    /// An attempt, counting from 1; of an upload with its size.
     pub(crate) fn attempt(&self, route: &Route, url: &Url, number: u32, size: Option<u64>) -> Self {
         span!(
             "attempt" in &self.0, name(route), "client"; route to url,
@@ -90,7 +89,6 @@ impl Span {
         self.record_failure(Err(error));
     }
 
-    /// Records the outcome and ends the span.
     pub(crate) fn ended(self, outcome: Result<StatusCode, &Error>) {
         if let Some(status) = outcome.map_or_else(Error::status, Some) {
             self.answered(status);
@@ -107,7 +105,6 @@ impl Span {
         }
     }
 
-    /// An event: a retry after a delay, as this attempt.
     pub(crate) fn again(&self, number: u32, delay: Duration, outcome: Result<StatusCode, &Error>) {
         info!(
             target: TARGET,
@@ -159,7 +156,6 @@ fn host(url: &Url) -> Option<&str> {
     url.host_str().map(|host| host.trim_matches(['[', ']']))
 }
 
-/// The status of an error response, else the kind of the error.
 fn error_type<'a>(outcome: &'a Result<StatusCode, &Error>) -> &'a str {
     match outcome {
         Ok(status) => status.as_str(),

@@ -12,8 +12,7 @@ use http_body::Frame;
 use send_wrapper::SendWrapper;
 use url::Url;
 
-use super::failure::of_reqwest;
-use super::{Body, FinalUrl};
+use super::{Body, FinalUrl, of_reqwest};
 use crate::error::{Error, Failure};
 
 pub(crate) struct DefaultClient(reqwest::Client);
@@ -29,7 +28,7 @@ impl DefaultClient {
 }
 
 /// Sends one request, when all its bytes are there: `fetch` of most browsers takes no stream.
-pub(super) async fn execute(
+pub(crate) async fn execute(
     client: &reqwest::Client,
     method: Method,
     url: &Url,

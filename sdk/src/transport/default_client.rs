@@ -3,31 +3,18 @@
 // As in reqwest, the TLS of the operating system takes precedence.
 #[cfg(all(any(feature = "rustls", feature = "rustls-no-provider"), not(feature = "native-tls")))]
 mod tls;
-#[cfg(any(not(any(feature = "rustls", feature = "rustls-no-provider")), feature = "native-tls"))]
-mod tls {
-    use reqwest::ClientBuilder;
 
-    use crate::error::Error;
-
-    /// reqwest sets up TLS itself.
-    pub(super) fn set(builder: ClientBuilder) -> Result<(ClientBuilder, Option<String>), Error> {
-        Ok((builder, None))
-    }
-}
-
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::env;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{HeaderMap, Method, Response};
+use http_body::Body as _;
 use http_body_util::BodyExt as _;
 use tokio::runtime::{Handle, Id};
 use url::{Host, Url};
 
-use super::failure::of_reqwest;
-use super::{Body, FinalUrl};
+use super::{Body, FinalUrl, of_reqwest};
 use crate::error::{Error, Failure};
 
 /// Shorter than the keep-alive of usual servers (Node.js: 5 seconds). A request that is sent while
@@ -43,17 +30,19 @@ pub(crate) struct DefaultClient {
     connect_timeout: Duration,
     idle_timeout: Duration,
     excluded: Vec<(String, Option<u16>)>,
-    /// By runtime, and whether they are for hosts that are not reached through a proxy.
-    pools: Mutex<HashMap<(Option<Id>, bool), Pool>>,
+    pools: Mutex<Vec<(Key, Pool)>>,
 }
 
+/// The runtime, and whether it is for hosts that are not reached through a proxy.
+type Key = (Option<Id>, bool);
+
+#[derive(Clone)]
 struct Pool {
     client: reqwest::Client,
     https_problem: Option<String>,
 }
 
 impl DefaultClient {
-    /// Fails if no client can be built.
     pub(crate) fn new(
         base_url: &Url,
         connect_timeout: Duration,
@@ -74,26 +63,39 @@ impl DefaultClient {
         let is_direct = self.is_direct(url);
         let key = (Handle::try_current().ok().map(|handle| handle.id()), is_direct);
         let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-        if pools.len() == POOLS_MAX && !pools.contains_key(&key) {
-            // Most are of runtimes that have ended.
-            pools.clear();
-        }
-        let pool = match pools.entry(key) {
-            Entry::Occupied(pool) => pool.into_mut(),
-            Entry::Vacant(place) => {
-                place.insert(self.pool(is_direct).map_err(Failure::connecting)?)
+        let known = pools.iter().find(|(of, _)| *of == key).map(|(_, pool)| pool.clone());
+        let pool = match known {
+            Some(pool) => pool,
+            None => {
+                let pool = self.pool(is_direct).map_err(Failure::connecting)?;
+                if pools.len() == POOLS_MAX {
+                    // Most are of runtimes that have ended.
+                    pools.clear();
+                }
+                pools.push((key, pool.clone()));
+                pool
             }
         };
-        match &pool.https_problem {
-            Some(problem) if url.scheme() == "https" => Err(Failure::connecting(problem.as_str())),
-            _ => Ok(pool.client.clone()),
+        match pool.https_problem {
+            Some(problem) if url.scheme() == "https" => Err(Failure::connecting(problem)),
+            _ => Ok(pool.client),
         }
     }
 
     /// Neither redirects nor retries: both are done by `send`, which protects the key and knows
     /// which requests are idempotent.
     fn pool(&self, is_direct: bool) -> Result<Pool, Error> {
-        let (builder, https_problem) = tls::set(reqwest::Client::builder())?;
+        let builder = reqwest::Client::builder();
+        #[cfg(any(
+            not(any(feature = "rustls", feature = "rustls-no-provider")),
+            feature = "native-tls"
+        ))]
+        let https_problem = None;
+        #[cfg(all(
+            any(feature = "rustls", feature = "rustls-no-provider"),
+            not(feature = "native-tls")
+        ))]
+        let (builder, https_problem) = tls::set(builder)?;
         // Another crate of the program may have switched reqwest's feature on.
         #[cfg(not(feature = "http2"))]
         let builder = builder.http1_only();
@@ -113,13 +115,12 @@ impl DefaultClient {
 
     /// Whether no proxy is used for this URL, beside the hosts that reqwest knows of.
     fn is_direct(&self, url: &Url) -> bool {
-        let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default());
-        let is_in = |domain: &String| {
-            host.strip_suffix(&**domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        let is_excluded = |(domain, port): &(String, Option<u16>)| {
+            let rest = url.host_str().and_then(|host| host.strip_suffix(&**domain));
+            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+                && port.is_none_or(|port| Some(port) == url.port_or_known_default())
         };
-        let mut excluded = self.excluded.iter();
-        is_loopback(url)
-            || excluded.any(|(domain, of)| is_in(domain) && of.is_none_or(|of| Some(of) == port))
+        is_loopback(url) || self.excluded.iter().any(is_excluded)
     }
 }
 
@@ -147,8 +148,7 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Sends one request.
-pub(super) async fn execute(
+pub(crate) async fn execute(
     client: &reqwest::Client,
     method: Method,
     url: &Url,
@@ -157,7 +157,9 @@ pub(super) async fn execute(
 ) -> Result<Response<Body>, Failure> {
     let mut request = reqwest::Request::new(method, url.clone());
     *request.headers_mut() = headers;
-    *request.body_mut() = Some(reqwest::Body::wrap(body));
+    if !body.is_end_stream() {
+        *request.body_mut() = Some(reqwest::Body::wrap(body));
+    }
     let response = client.execute(request).await.map_err(of_reqwest)?;
     let final_url = FinalUrl::of(&response, url);
     let mut response =

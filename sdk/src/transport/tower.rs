@@ -49,8 +49,7 @@ impl<T: Transport> Service<Request<Body>> for TransportService<T> {
     }
 }
 
-/// A service as a [`Transport`]. Each request has a clone of it, which is waited for until it is
-/// ready.
+/// A service as a [`Transport`]. Each request has a clone of it, when that is ready.
 ///
 /// An error of the service that is a [`Failure`] is kept. Any other one leaves open whether the request
 /// was carried out, so a layer that refuses requests returns [`Failure::not_processed`].

@@ -15,7 +15,7 @@ const LAYERS: [&[&str]; 11] = [
     &["resources"],
     &["pages"],
     &["call"],
-    &["client", "response"],
+    &["client"],
     &["send"],
     &["transport"],
     &["error"],

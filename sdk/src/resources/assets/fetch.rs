@@ -19,7 +19,6 @@ use crate::send::trace::Span;
 use crate::time::{Elapsed, Instant, sleep};
 use crate::transport::{Body, Failure};
 
-/// What is next of an asset.
 pub(super) enum Piece {
     /// The asset begins, or begins again: what was received before is void.
     Begin,
@@ -38,9 +37,7 @@ pub(super) struct Fetch<'a> {
     requests: u32,
     /// Whether the receiver of the bytes can drop them and begin again.
     pub(super) can_restart: bool,
-    /// The next byte of the asset.
     pub(super) position: u64,
-    /// The size of the whole asset.
     pub(super) size: Option<u64>,
     pub(super) content_type: Option<String>,
     incoming: Option<Incoming>,
@@ -78,7 +75,6 @@ impl<'a> Fetch<'a> {
         })
     }
 
-    /// What is next of the asset; `None` at its end.
     pub(super) async fn next(&mut self) -> Result<Option<Piece>, Error> {
         require_runtime()?;
         let outcome = until(self.end, self.next_piece()).await;
@@ -151,7 +147,6 @@ impl<'a> Fetch<'a> {
         Ok(())
     }
 
-    /// Requests the bytes from the one that is wanted first.
     async fn begin(&mut self) -> Result<(), Error> {
         self.attempts.begin();
         (self.position, self.size) = (self.settings.first, None);
@@ -219,7 +214,7 @@ impl<'a> Fetch<'a> {
             attempt.ended(response.as_ref().map(Response::status));
             let response = response.map_err(|error| error.of(route.clone(), None))?;
             let incoming = Incoming::new(route.clone(), url, response, running);
-            match incoming.redirect(|from, to| check_asset(from, to, redirects))? {
+            match incoming.redirect(redirects, |to| check_asset(&incoming.url, to))? {
                 Some(next) => url = next,
                 None => return Ok(incoming),
             }

@@ -1,23 +1,24 @@
 //! Queues a generation, and never twice.
 
 use http::Method;
-use http::header::DATE;
 use jiff::SignedDuration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+#[cfg(feature = "durable")]
+use super::Generations;
 use super::status_request;
 use super::wait::{Wait, Waiting};
 use crate::call::{Call, Endpoint, Prepared};
-use crate::error::Error;
-use crate::macros::{body, optional};
+use crate::error::{Error, date};
+use crate::macros::{body, optional, urls};
 use crate::model::{
     AssetUrl, GenerationJob, GenerationType, JobId, OutputHint, Timestamp, VaultId,
 };
 use crate::path;
 #[cfg(feature = "durable")]
 use crate::send::evidence::Evidence;
-use crate::send::reply::Reply;
+use crate::send::reply::RawResponse;
 use crate::send::request::Request;
 
 /// A generation to queue.
@@ -32,7 +33,6 @@ pub struct NewGeneration {
 }
 
 body! {
-    /// Fields that may be absent.
     pub(crate) Optional {
         generation_type: GenerationType,
         negative_prompt: String,
@@ -80,8 +80,7 @@ impl Call<GenerationJob, NewGeneration> {
         parameters, set_parameters => builder.optional.parameters: Value;
         /// The vault that takes the output; General by default.
         vault, set_vault => builder.optional.vault_id: VaultId;
-        /// The endpoint of an editing model, which then edits
-        /// [`image_input`](Self::image_input).
+        /// The endpoint of an editing model, which then edits [`image_input`](Self::image_input).
         image_edit_endpoint, set_image_edit_endpoint => builder.optional.image_edit_endpoint_id: String;
     }
 
@@ -91,23 +90,11 @@ impl Call<GenerationJob, NewGeneration> {
         self
     }
 
-    /// Images to start from.
-    pub fn image_inputs<I>(mut self, urls: I) -> Self
-    where
-        I: IntoIterator<Item: Into<AssetUrl>>,
-    {
-        self.builder.optional.image_inputs = Some(urls.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// Reference images.
-    pub fn reference_image_urls<I>(mut self, urls: I) -> Self
-    where
-        I: IntoIterator<Item: Into<AssetUrl>>,
-    {
-        self.builder.optional.reference_image_urls =
-            Some(urls.into_iter().map(Into::into).collect());
-        self
+    urls! {
+        /// Images to start from.
+        image_inputs => builder.optional.image_inputs;
+        /// Reference images.
+        reference_image_urls => builder.optional.reference_image_urls;
     }
 
     /// One parameter of the model, beside those set before.
@@ -123,19 +110,20 @@ impl Call<GenerationJob, NewGeneration> {
 
     /// Queues the generation, waits until it has ended, and returns its output; see [`Wait`].
     pub fn and_wait(self) -> Wait<'static> {
-        let mut context = self.context.clone();
+        let job = self.job_id().into();
+        let create = Call::of(self.context.clone(), self.builder.prepare());
+        let mut context = self.context;
         // That of the request.
         context.options.timeout = None;
-        let job = self.job_id().into();
-        Call::of(context, Waiting::new(job, Some(self.prepared())))
+        Call::of(context, Waiting::new(job, Some(create)))
     }
+}
 
-    /// Whether the service has the job, since about this time: asks for its status.
-    #[cfg(feature = "durable")]
-    pub(crate) fn find(self, sent_at: Timestamp) -> Call<Evidence<GenerationJob>> {
-        let Self { context, builder, .. } = self;
-        let (id, hint) = (builder.client_job_id.clone(), builder.output_hint(sent_at));
-        Call::new(context, status_request(&id), move |reply| {
+#[cfg(feature = "durable")]
+impl Generations {
+    /// Whether the service has the job: asks for its status.
+    pub(crate) fn find(&self, id: JobId, hint: OutputHint) -> Call<Evidence<GenerationJob>> {
+        Call::new(self.client.context(), status_request(&id), move |reply| {
             reply.job_evidence()?.map(|()| job(reply, &id, hint.clone()))
         })
     }
@@ -146,35 +134,20 @@ impl Endpoint<GenerationJob> for NewGeneration {
         let invalid = !matches!(self.optional.parameters, None | Some(Value::Object(_)));
         let problem = "the parameters of a generation are not a JSON object";
         let id = self.client_job_id.clone();
-        let request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS)
-            .json(&self)
-            .job(id.clone())
-            .status(status_request(&id))
-            .invalid_if(invalid.then(|| problem.to_owned()));
-        let hint = self.output_hint(Timestamp::now());
+        let mut request = Request::new(Method::POST, path::GENERATIONS, path::GENERATIONS);
+        (request.job, request.status) = (Some(id.clone()), Some(Box::new(status_request(&id))));
+        request.invalid = invalid.then(|| problem.to_owned());
+        let request = request.json(&self);
+        let Optional { vault_id, batch_count, .. } = self.optional;
+        let prompt = Some(self.prompt);
+        let hint = OutputHint { vault_id, prompt, batch_count, ..OutputHint::default() };
+        let hint = hint.sent_at(Timestamp::now());
         Prepared::new(request, move |reply| job(reply, &id, hint.clone()))
     }
 }
 
-impl NewGeneration {
-    fn output_hint(&self, sent_at: Timestamp) -> OutputHint {
-        OutputHint {
-            vault_id: self.optional.vault_id,
-            prompt: Some(self.prompt.clone()),
-            batch_count: self.optional.batch_count,
-            earliest: sent_at.checked_sub(CLOCK_SKEW).ok(),
-            latest: sent_at.checked_add(CLOCK_SKEW).ok(),
-        }
-    }
-}
-
-/// The clocks of client and service may differ by this much, if the service does not tell its
-/// time.
-const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
-
-/// Reads the job from the response to the request, or from a status that shows that the service
-/// has it.
-fn job(reply: Reply, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, Error> {
+/// Reads the job from the response to the request, or from a status that proves it.
+fn job(reply: RawResponse, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, Error> {
     if reply.route.method == Method::POST
         && let Some((earliest, latest)) = queued_between(&reply)
     {
@@ -198,9 +171,8 @@ fn job(reply: Reply, id: &JobId, mut hint: OutputHint) -> Result<GenerationJob, 
 
 /// When the service received the request, by its own clock: its `Date`, which is in whole seconds,
 /// less the time that the exchange took.
-fn queued_between(reply: &Reply) -> Option<(Timestamp, Timestamp)> {
-    let date = httpdate::parse_http_date(reply.headers.get(DATE)?.to_str().ok()?).ok()?;
-    let date = Timestamp::try_from(date).ok()?;
+fn queued_between(reply: &RawResponse) -> Option<(Timestamp, Timestamp)> {
+    let date = Timestamp::try_from(date(&reply.headers)?).ok()?;
     let sent = date.checked_sub(SignedDuration::try_from(reply.elapsed).ok()?).ok()?;
     Some((sent, sent.checked_add(SignedDuration::from_secs(1)).ok()?))
 }

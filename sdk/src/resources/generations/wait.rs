@@ -9,9 +9,8 @@ use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::output;
-use super::polling::{Polling, Polls};
 use super::watch::{GenerationRef, Watching};
+use super::{Polling, Polls, find_output};
 use crate::call::{Call, Context, Run, require_runtime};
 use crate::error::{Error, Outcome};
 use crate::macros::debug;
@@ -36,9 +35,8 @@ type Events = Pin<Box<dyn Stream<Item = WebhookEvent> + Send>>;
 ///
 /// # Output
 ///
-/// The prompts that the status of the completed job names. If it names none, or contradicts itself,
-/// they are looked up in the target vault: prompts with the text of the job and images, made after
-/// the job was queued. Where more of them fit than the job has outputs, none is chosen.
+/// The prompts that the status of the completed job names, or else those of the target vault that
+/// can only be its output; see the [guide](crate::guide#waiting-for-generations).
 ///
 /// # Errors
 ///
@@ -56,7 +54,6 @@ pub type Wait<'a> = Call<FinishedGeneration, Waiting<'a>>;
 
 /// A job to wait for.
 pub struct Waiting<'a> {
-    /// Queues the job first.
     create: Option<Call<GenerationJob>>,
     watch: Watching,
     output: OutputHint,
@@ -112,7 +109,6 @@ impl Waiting<'_> {
         }
     }
 
-    /// The next status, from a poll or an event.
     async fn next(&mut self, context: &mut Context) -> Option<Result<GenerationStatus, Error>> {
         poll_fn(|cx| {
             #[cfg(feature = "webhook")]
@@ -191,7 +187,7 @@ impl Waiting<'_> {
         let looking = async {
             let mut attempt = 1;
             loop {
-                match output::find(context, status, &self.output).await {
+                match find_output(context, status, &self.output).await {
                     Ok(Evidence::Present(prompts)) => return Ok(Some(prompts)),
                     Ok(Evidence::Unclear(place)) => {
                         problem = place;

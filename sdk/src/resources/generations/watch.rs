@@ -1,15 +1,13 @@
-//! Polls the status of a job and streams its changes. There is no task: dropping the stream stops
-//! the polling.
+//! Polls the status of a job and streams its changes. There is no task: dropping it ends it.
 
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 
-use super::polling::{Polling, Polls};
-use super::status_request;
+use super::{Polling, Polls, status_request};
 use crate::call::{Call, Context, require_runtime};
-use crate::error::{Error, RetryAfter};
+use crate::error::Error;
 use crate::macros::{debug, stream};
 use crate::model::{GenerationJob, GenerationStatus, JobId, OutputHint, Timestamp};
 use crate::send::evidence::is_absent;
@@ -17,8 +15,7 @@ use crate::send::policy::Backoff;
 use crate::send::timeout::until;
 use crate::time::{Elapsed, Instant, sleep};
 
-/// For this long after a job was queued, 404 does not mean that there is no such job: a replica may
-/// not have it yet.
+/// For this long after a job was queued, 404 does not mean that there is no such job yet.
 const NEW_JOB: Duration = Duration::from_secs(10);
 
 /// The status, and `Retry-After` of its response.
@@ -57,12 +54,11 @@ impl<Id: Into<JobId>> From<Id> for GenerationRef {
 /// A stream of the status of a job: the first one, each that differs from the one before, and
 /// last the final one. Returned by [`Generations::watch`](crate::resources::Generations::watch).
 ///
-/// The delay between polls grows, has jitter, and is at least `Retry-After`, up to the longest one
-/// that a call waits for. A poll that fails with a transient error ([`Error::is_retryable`]) or
-/// cannot be decoded does not end the stream, nor does 404 in the 10 seconds after the job was
-/// queued, nor the first two in a row after a status; another error and the timeout
-/// ([`Error::is_wait_timeout`]) do, and name the job and its last status. A failed job is not an
-/// error here: its final status says so. The timeout starts with the first poll.
+/// The delay between polls grows, has jitter, and is at least `Retry-After`. A poll that fails with
+/// a transient error ([`Error::is_retryable`]) or cannot be decoded does not end the stream, nor does
+/// 404 in the 10 seconds after the job was queued, nor the first two in a row after a status; another
+/// error and the timeout, which starts with the first poll, do, and name the job and its last
+/// status. A failed job is not an error here: its final status says so.
 ///
 /// ```
 /// # use promptarium::*; async fn example(client: Client) -> Result<(), Error> {
@@ -79,16 +75,13 @@ pub struct Watching {
     pub(super) job: JobId,
     /// The end of the time in which the service may not know the job yet.
     new_until: Option<Instant>,
-    /// How many responses in a row said that there is no such job.
     absences: u32,
     pub(super) polling: Polling,
     backoff: Option<Backoff>,
     pub(super) timeout: Duration,
     /// The end of the timeout, which starts with the first poll; `Some(None)` if there is none.
     deadline: Option<Option<Instant>>,
-    /// The wait before the next poll.
     delay: Duration,
-    /// That wait and the poll.
     step: Option<Step>,
     ended: bool,
     last_status: Option<GenerationStatus>,
@@ -155,7 +148,6 @@ impl Watching {
         })
     }
 
-    /// Records that the job was queued now.
     pub(super) fn queued(&mut self, job: JobId) {
         self.job = job;
         self.new_until = Some(Instant::now() + NEW_JOB);
@@ -192,7 +184,7 @@ impl Watching {
         let Context { client, options } = context.clone();
         let context = Context { client, options: options.without_retries() };
         let call = Call::new(context, status_request(&self.job), |reply| {
-            let retry_after = reply.retry_after().and_then(RetryAfter::delay);
+            let retry_after = reply.retry_after().flatten();
             Ok((reply.data()?, retry_after))
         });
         let delay = self.delay;
@@ -244,8 +236,7 @@ impl Watching {
         change
     }
 
-    /// Whether a later poll may succeed. An answer of success that cannot be read says nothing
-    /// about the job.
+    /// Whether a later poll may succeed. An answer of success that cannot be read says nothing.
     fn is_transient(&mut self, error: &Error) -> bool {
         if is_absent(error) {
             self.absences += 1;

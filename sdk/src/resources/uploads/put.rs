@@ -27,10 +27,8 @@ const CHUNKS_QUEUED: usize = 1;
 
 impl Context {
     /// Uploads all bytes of `source` to `slot` after `hold`, in which the storage may refuse the
-    /// head of the request; `on_sent` gets the number of bytes handed to the connection. Returns
-    /// the status of the success.
-    ///
-    /// The bytes are read in this future and not in a task, so dropping it cancels the upload.
+    /// head of the request. The bytes are read in this future and not in a task, so dropping it
+    /// cancels the upload.
     pub(super) async fn put_bytes(
         &self,
         slot: &UploadSlot,
@@ -39,21 +37,30 @@ impl Context {
         on_sent: &mut (dyn FnMut(u64) + Send),
     ) -> Result<StatusCode, Error> {
         let (mut url, mut redirects) = (slot.upload_url.expose().clone(), 0);
-        loop {
+        let (response, is_complete) = loop {
             source.rewind().await?;
             on_sent(0);
             let (response, is_complete) = self.put(slot, &url, source, hold, on_sent).await?;
             let (status, is_replayable) = (response.head.status, source.is_replayable());
-            let next = response.redirect(|from, to| match status.as_u16() {
-                307 | 308 if is_replayable => check_asset(from, to, redirects),
+            let next = response.redirect(redirects, |to| match status.as_u16() {
+                307 | 308 if is_replayable => check_asset(&url, to),
                 307 | 308 => Err("the reader of the upload can be read only once"),
                 _ => Err("only 307 and 308 ask for the same request"),
             })?;
-            let Some(next) = next else {
-                return finished(response, is_complete, slot).await;
-            };
+            let Some(next) = next else { break (response, is_complete) };
             (url, redirects) = (next, redirects + 1);
+        };
+        // The body of a success is not read.
+        let status = response.head.status;
+        if status.is_success() {
+            let early = || response.fail(Error::answered_early(status));
+            return is_complete.then_some(status).ok_or_else(early);
         }
+        let urls = [slot.upload_url.expose().clone(), response.url.clone()];
+        let reply = response.refusal().await;
+        let withheld = urls.iter().any(|url| repeats_query(&reply.body, url))
+            || repeats(&String::from_utf8_lossy(&reply.body), slot.token.expose());
+        Err(reply.refused_as(withheld))
     }
 
     /// Sends one request. Returns the response, and whether all bytes were sent before it.
@@ -119,24 +126,6 @@ impl Context {
         headers.extend(self.options.headers.clone());
         Ok(headers)
     }
-}
-
-/// The status of a success, whose body is not read, or the error.
-async fn finished(
-    response: Incoming,
-    is_complete: bool,
-    slot: &UploadSlot,
-) -> Result<StatusCode, Error> {
-    let status = response.head.status;
-    if status.is_success() {
-        let early = || response.fail(Error::answered_early(status));
-        return is_complete.then_some(status).ok_or_else(early);
-    }
-    let urls = [slot.upload_url.expose().clone(), response.url.clone()];
-    let reply = response.refusal().await;
-    let withheld = urls.iter().any(|url| repeats_query(&reply.body, url))
-        || repeats(&String::from_utf8_lossy(&reply.body), slot.token.expose());
-    Err(reply.refused_as(withheld))
 }
 
 /// The body of the request: chunks from a queue.

@@ -1,5 +1,6 @@
 //! The source of an upload: a file, bytes or a reader, read in chunks, and the type of its image.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
@@ -9,8 +10,8 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncSeekExt as _};
 
 use super::file::{self, File, Version};
-use super::image_type::HEAD_BYTES;
 use crate::error::Error;
+use crate::model::ImageContentType;
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -100,7 +101,6 @@ fn is_url(path: &Path) -> bool {
 
 /// A source whose size and first bytes are known, read in chunks: exactly as many bytes as its size.
 pub(super) struct Opened {
-    /// Its name in error messages.
     pub(super) name: String,
     pub(super) path: Option<PathBuf>,
     pub(super) size: u64,
@@ -164,7 +164,6 @@ impl Opened {
         !matches!(self.body, Body::Reader(_))
     }
 
-    /// The first byte is the next one.
     pub(super) async fn rewind(&mut self) -> Result<(), Error> {
         self.left = self.size;
         let rewound = match &mut self.body {
@@ -175,12 +174,10 @@ impl Opened {
         rewound.map(drop).map_err(|source| self.unreadable(source))
     }
 
-    /// The number of bytes that were read since it was rewound.
     pub(super) const fn sent(&self) -> u64 {
         self.size - self.left
     }
 
-    /// The next chunk; `None` after the last.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         let most = usize::try_from(self.left).map_or(CHUNK_BYTES, |left| left.min(CHUNK_BYTES));
         if most == 0 {
@@ -212,5 +209,50 @@ impl Opened {
 
     fn ended_after(&self, read: u64) -> Error {
         Error::input(format!("{} ended after {read} of {} bytes", self.name, self.size))
+    }
+}
+
+const HEAD_BYTES: usize = 12;
+
+fn of_bytes(head: &[u8]) -> Option<ImageContentType> {
+    match head {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(ImageContentType::Png),
+        [0xFF, 0xD8, 0xFF, ..] => Some(ImageContentType::Jpeg),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(ImageContentType::Gif),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => {
+            Some(ImageContentType::Webp)
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn type_of_name(path: &Path) -> Option<ImageContentType> {
+    let ending = path.extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
+    match ending.as_str() {
+        "png" => Some(ImageContentType::Png),
+        "jpg" | "jpeg" | "jpe" | "jfif" => Some(ImageContentType::Jpeg),
+        "gif" => Some(ImageContentType::Gif),
+        "webp" => Some(ImageContentType::Webp),
+        _ => None,
+    }
+}
+
+/// The type to declare: that of the bytes. It must be the type that the caller declared, or else
+/// that of the file name. A declared type that this version does not know is not checked.
+pub(super) fn content_type(
+    head: &[u8],
+    name: Option<ImageContentType>,
+    declared: Option<ImageContentType>,
+) -> Result<ImageContentType, String> {
+    match (of_bytes(head), declared, name) {
+        (None, Some(declared @ ImageContentType::Unknown(_)), _) => Ok(declared),
+        (None, ..) => Err("is not a PNG, JPEG, WebP or GIF image (unknown signature)".to_owned()),
+        (Some(is), Some(declared), _) if declared != is => {
+            Err(format!("is {is} by its first bytes, but was declared as {declared}"))
+        }
+        (Some(is), None, Some(name)) if name != is => {
+            Err(format!("is {is} by its first bytes, but {name} by its name"))
+        }
+        (Some(is), ..) => Ok(is),
     }
 }

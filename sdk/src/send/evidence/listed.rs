@@ -26,16 +26,12 @@ fn normalized(text: &str) -> String {
 impl Content {
     pub(crate) const COPY: Self = Self { fields: None, letters: String::new() };
 
-    pub(crate) fn of_prompt(value: &Value) -> Self {
-        Self::new(value, ["title", "prompt", "promptType", "platform"])
-    }
+    pub(crate) const OF_PROMPT: [&str; 4] = ["title", "prompt", "promptType", "platform"];
 
-    pub(crate) fn of_vault(value: &Value) -> Self {
-        Self::new(value, ["name", "description", "visibility", ""])
-    }
+    pub(crate) const OF_VAULT: [&str; 4] = ["name", "description", "visibility", ""];
 
     /// Fields that are not set have the values that a call without them has.
-    fn new(value: &Value, fields: [&str; 4]) -> Self {
+    pub(crate) fn new(value: &Value, fields: [&str; 4]) -> Self {
         let fields = fields.map(|name| match (value.get(name), name) {
             (None | Some(Value::Null), "promptType") => json!("text"),
             (None | Some(Value::Null), "visibility") => json!("private"),
@@ -55,16 +51,13 @@ impl Content {
     }
 }
 
-/// The result of an open step.
 pub(crate) struct Sought {
     pub(crate) content: Content,
-    /// When the step began.
     pub(crate) began: Timestamp,
     /// What was created before it is no result, unless it is alike.
     pub(crate) since: Timestamp,
 }
 
-/// A prompt or a vault in a list.
 pub(crate) struct Item {
     pub(crate) content: Content,
     /// The latest time at which it may have been created, by the clock of this machine.
@@ -75,7 +68,6 @@ pub(crate) struct Item {
 /// What the steps of a journal that were carried out account for.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
-    /// The ids of their results.
     pub(crate) ids: HashSet<i64>,
     /// Copied vaults, whose prompts are copies too.
     pub(crate) copies: HashSet<i64>,

@@ -1,5 +1,4 @@
-//! TLS of the client's own HTTP client, by rustls. The certificate store is read once for the
-//! process.
+//! TLS of the client's own HTTP client, by rustls. The certificate store is read once.
 
 use std::sync::{Arc, OnceLock};
 
@@ -49,15 +48,12 @@ fn no_store(error: rustls::Error) -> String {
     )
 }
 
-#[cfg(feature = "rustls")]
 fn provider() -> Result<Arc<CryptoProvider>, Error> {
     let installed = CryptoProvider::get_default().cloned();
-    Ok(installed.unwrap_or_else(|| Arc::new(rustls::crypto::aws_lc_rs::default_provider())))
-}
-
-#[cfg(not(feature = "rustls"))]
-fn provider() -> Result<Arc<CryptoProvider>, Error> {
-    CryptoProvider::get_default().cloned().ok_or_else(|| {
+    #[cfg(feature = "rustls")]
+    let installed =
+        installed.or_else(|| Some(Arc::new(rustls::crypto::aws_lc_rs::default_provider())));
+    installed.ok_or_else(|| {
         Error::config(
             "no crypto provider for TLS is installed; call `CryptoProvider::install_default` of \
              rustls before the first client is built",

@@ -1,6 +1,64 @@
-//! Enums that keep unknown values, so that a value added to the API later is not a decode error.
+//! Declarations of models: objects with the fields that they do not know, enums that keep unknown
+//! values, so that a value added to the API later is not a decode error, and types of one text.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Deref;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The fields of a response that this version of the crate does not know, by name.
+///
+/// They are kept when a model is decoded and serialized again, and count in comparisons. `Debug`
+/// shows names only, since values may be secret.
+#[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ExtraFields(BTreeMap<String, Value>);
+
+impl ExtraFields {
+    /// No fields.
+    pub const fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl From<Map<String, Value>> for ExtraFields {
+    /// The names are those of no field of the model.
+    fn from(fields: Map<String, Value>) -> Self {
+        Self(fields.into_iter().collect())
+    }
+}
+
+impl Deref for ExtraFields {
+    type Target = BTreeMap<String, Value>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ExtraFields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// Declares a model: a struct that is an object of JSON, and keeps other members in `extra`.
+macro_rules! model {
+    ($(#[$meta:meta])* pub struct $name:ident $(<$generic:ident>)? { $($fields:tt)+ }) => {
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        #[non_exhaustive]
+        $(#[$meta])*
+        pub struct $name $(<$generic>)? {
+            $($fields)+
+            /// Fields that this version of the crate does not know.
+            #[serde(flatten)]
+            pub extra: $crate::model::ExtraFields,
+        }
+    };
+}
 
 /// A value of an enum that this version of the crate does not know.
 ///
@@ -90,4 +148,39 @@ macro_rules! open_enum {
     };
 }
 
-pub(crate) use open_enum;
+/// Declares what types of one text have in common.
+macro_rules! text {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl<T: Into<String>> From<T> for $name {
+            fn from(text: T) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl From<&$name> for $name {
+            fn from(text: &Self) -> Self {
+                text.clone()
+            }
+        }
+    };
+}
+
+pub(crate) use {model, open_enum, text};
