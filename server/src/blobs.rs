@@ -10,8 +10,6 @@ mod s3;
 pub(crate) mod setting;
 #[cfg(feature = "dashboard")]
 pub(crate) mod thumbnail;
-mod upload;
-pub(crate) mod upload_slot;
 mod verify;
 
 use std::ops::Range;
@@ -30,8 +28,8 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 pub(crate) use self::error::BlobError;
+pub(crate) use self::folder::Upload;
 use self::folder::blocking;
-pub(crate) use self::upload::Upload;
 use crate::domain::AssetName;
 use crate::limits::{
     BLOBS_CHECK_EVERY, BLOBS_TIMEOUT, FOLDER_DOWNLOAD_BYTES, S3_DOWNLOAD_BYTES, S3_RATE_MIN,

@@ -10,8 +10,7 @@ use crate::api::openapi::{self, Document};
 use crate::api::route::{Middleware, Pages, Route};
 use crate::api::{Api, request_quotas};
 use crate::blobs::Blobs;
-use crate::blobs::asset_url::Assets;
-use crate::blobs::upload_slot::Slots;
+use crate::blobs::asset_url::{Assets, Slots};
 use crate::clock::Clock;
 use crate::domain::{
     GeneratedKey, ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, SigningKey, Vendor,
@@ -35,7 +34,7 @@ use crate::store::{Cause, Store, StoreError};
 /// The account that is created if no key is seeded.
 pub(crate) const DEFAULT_ACCOUNT: &str = "default";
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct ServiceSettings {
     pub(crate) vendor: Vendor,
     pub(crate) model_namespace: ModelNamespace,
@@ -44,21 +43,8 @@ pub(crate) struct ServiceSettings {
     /// By default one that the store remembers.
     pub(crate) signing_key: Option<SigningKey>,
     /// Bytes that the bodies of requests and responses may take.
-    pub(crate) memory_budget: usize,
+    pub(crate) memory_budget: Option<usize>,
     pub(crate) jobs: JobSettings,
-}
-
-impl Default for ServiceSettings {
-    fn default() -> Self {
-        Self {
-            vendor: Vendor::default(),
-            model_namespace: ModelNamespace::default(),
-            seeds: Vec::new(),
-            signing_key: None,
-            memory_budget: MEMORY_BUDGET_MIB << 20,
-            jobs: JobSettings::default(),
-        }
-    }
 }
 
 /// What replaces the parts in memory, and what is added to the API.
@@ -219,7 +205,8 @@ pub(crate) async fn start(
         large: large_outputs(),
         activity: Arc::default(),
     };
-    let [memory, public_memory] = request_quotas(settings.memory_budget);
+    let memory_budget = settings.memory_budget.unwrap_or(MEMORY_BUDGET_MIB << 20);
+    let [memory, public_memory] = request_quotas(memory_budget);
     let listener = ListenerQuotas::default();
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = store.quotas();

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use promptarium::path;
-use promptarium::{JobId, limits};
+use promptarium::{JobId, limits, path};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 

@@ -108,8 +108,7 @@ impl Worker {
         has_begun: bool,
     ) -> store::Result<()> {
         match self.store.note_job(&claim.lease, state, waits_for, has_begun).await {
-            Ok(()) => {}
-            Err(error @ StoreError::LeaseLost) => return Err(error),
+            outcome @ (Ok(()) | Err(StoreError::LeaseLost)) => return outcome,
             Err(error) => tracing::warn!(%error, "it could not be recorded what a job waits for"),
         }
         Ok(())

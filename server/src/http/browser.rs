@@ -52,10 +52,6 @@ impl Site {
         }
     }
 
-    pub(crate) fn is_https(&self) -> bool {
-        self.origin.starts_with("https:")
-    }
-
     /// Refuses what may be a change, unless the browser says that a page of this site sent it.
     pub(crate) fn check_source(&self, parts: &Parts) -> Result<(), ApiError> {
         let Parts { method, headers, .. } = parts;

@@ -43,8 +43,6 @@ impl ListenerLimits {
     }
 }
 
-#[cfg(not(unix))]
-pub(crate) use tokio::net::{TcpListener as LocalListener, TcpStream as LocalStream};
 #[derive(Clone, Debug)]
 pub struct ListenerQuotas {
     pub(crate) connections: Quota,

@@ -31,9 +31,6 @@ use crate::serve::listener::HttpService;
 use crate::serve::routes::Routes;
 use crate::store::StoreError;
 
-/// A year. Not for subdomains, which may be other services.
-const HSTS: &str = "max-age=31536000";
-
 /// The whole service as a function from request to response.
 pub struct ApiService {
     /// The route table.
@@ -80,8 +77,10 @@ impl HttpService for Arc<ApiService> {
         headers.extend(known.rates);
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        if self.api.site.is_https() {
-            headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HSTS));
+        if self.api.site.origin.starts_with("https:") {
+            // A year. Not for subdomains, which may be other services.
+            let year = HeaderValue::from_static("max-age=31536000");
+            headers.insert(STRICT_TRANSPORT_SECURITY, year);
         }
         headers.insert(REQUEST_ID, id);
         response

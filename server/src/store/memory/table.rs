@@ -55,10 +55,6 @@ impl<K: Clone + Ord, V: Clone> Table<K, V> {
         self.rows.contains_key(key)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
         self.rows.iter().map(|(key, row)| (key, &row.value))
     }
