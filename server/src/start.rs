@@ -7,15 +7,14 @@ use http::Extensions;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::openapi::{self, Document};
-use crate::api::route::{Middleware, Pages, Route};
-use crate::api::{Api, request_quotas};
+use crate::api::{Api, Middleware, Pages, Route, request_quotas};
 use crate::blobs::Blobs;
 use crate::blobs::asset_url::{Assets, Slots};
 use crate::clock::Clock;
 use crate::domain::{
     GeneratedKey, ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, SigningKey, Vendor,
 };
-use crate::generate::local::{LocalProvider, PAINTERS, Paint};
+use crate::generate::local::{LocalProvider, PAINTERS, Paint, waves};
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker::output::large_outputs;
@@ -189,9 +188,9 @@ pub(crate) async fn start(
     let (provider, painters): (Arc<dyn Provider>, _) = match parts.provider {
         Some(given) => (given, None),
         None => {
-            let mut local = LocalProvider::new(clock.clone(), assets.clone(), blobs.clone());
-            local.paint = parts.paint.unwrap_or(local.paint);
-            (Arc::new(local), Some(PAINTERS.clone()))
+            let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
+            let paint = parts.paint.unwrap_or(waves);
+            (Arc::new(LocalProvider { clock, assets, blobs, paint }), Some(PAINTERS.clone()))
         }
     };
     let worker = Worker {

@@ -43,7 +43,6 @@ pub(crate) struct Worker {
     /// Sets the poll interval, and dates images.
     pub(crate) clock: Clock,
     pub(crate) settings: JobSettings,
-    /// See [`output::large_outputs`].
     pub(crate) large: Quota,
     pub(crate) activity: Arc<Activity>,
 }
@@ -211,7 +210,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Whether there may be another attempt after this error.
     fn may_retry(&self, claim: &Claim, what: &str, error: &PollError) -> bool {
         let hours = Duration::from_secs(3600 * self.settings.retry_hours as u64);
         match error {

@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::http::headers::sole;
+use crate::http::sole;
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
 use crate::limits::{DISCARD_BYTES_MAX, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
 use crate::quota::{ClientQuota, OverQuota, guarded};

@@ -12,7 +12,7 @@ use url::{Origin, Url};
 use crate::domain::{PublicUrl, SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
 use crate::http::error::ApiError;
-use crate::http::headers::sole;
+use crate::http::sole;
 use crate::store::Store;
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");

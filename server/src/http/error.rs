@@ -125,8 +125,7 @@ impl ApiError {
                  failed; another try needs another clientJobId",
             ),
             Self::Submission(J::Provider(error)) => {
-                let text = format!("{self}; nothing was queued");
-                let problem = Problem::unavailable(text);
+                let problem = Problem::unavailable(format!("{self}; nothing was queued"));
                 let wait = match error {
                     P::Busy(_, wait) => wait,
                     P::NotAuthorized(_) => &PROVIDER_REFUSED_WAIT,

@@ -19,26 +19,22 @@ use hyper::body::Incoming;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use crate::api::route::{Answered, Handler, Pages, Route};
-use crate::api::{Api, HandlerResult, Request};
+use crate::api::{Answered, Api, Handler, HandlerResult, Pages, Request, Route};
 use crate::domain::SessionRecord;
 use crate::http::auth::{Access, AuthError, authenticate};
 use crate::http::error::ApiError;
-use crate::http::headers::{REQUEST_ID, request_id, sole};
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response};
+use crate::http::{REQUEST_ID, request_id, sole};
 use crate::serve::listener::HttpService;
 use crate::serve::routes::Routes;
 use crate::store::StoreError;
 
 /// The whole service as a function from request to response.
 pub struct ApiService {
-    /// The route table.
-    pub routes: Routes,
-    /// What handlers need.
-    pub api: Api,
-    /// How pages fail, if there are pages.
-    pub pages: Option<Pages>,
+    pub(crate) routes: Routes,
+    pub(crate) api: Api,
+    pub(crate) pages: Option<Pages>,
 }
 
 impl HttpService for Arc<ApiService> {

@@ -191,9 +191,9 @@ impl MemoryStore {
     /// Adds a record of a journal.
     pub(in crate::store) fn load(&self, number: i64, kind: &str, text: &str) -> Result<(), String> {
         let mut data = self.data.write();
-        let table = data.tables().find(|table| table.kind() == Some(kind));
-        let table = table.ok_or_else(|| format!("a record of the unknown kind {kind}"))?;
-        table.load(number, text).map_err(|error| format!("the record {number} ({kind}): {error}"))
+        let loaded = data.tables().find_map(|table| table.load(number, kind, text));
+        let loaded = loaded.ok_or_else(|| format!("a record of the unknown kind {kind}"))?;
+        loaded.map_err(|error| format!("the record {number} ({kind}): {error}"))
     }
 
     /// Writes its steps to this journal from now on, after all records are loaded.

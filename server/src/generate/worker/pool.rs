@@ -170,18 +170,6 @@ impl JobsInProgress {
     }
 }
 
-async fn process<W: Work>(
-    worker: W,
-    (account, claim): (AccountId, W::Claim),
-    stop: CancellationToken,
-) -> AccountId {
-    match guarded(worker.process(claim, stop)).await {
-        Ok(()) | Err(StoreError::LeaseLost) => {}
-        Err(error) => tracing::error!(error = error_chain(&error), "the store failed a worker"),
-    }
-    account
-}
-
 /// Claims jobs until `drain`, then waits for those in progress, which end or are stopped.
 async fn work(worker: impl Work, drain: CancellationToken, stop: CancellationToken) {
     let (mut in_progress, mut turn) = (JobsInProgress::default(), Turn::default());
@@ -195,10 +183,22 @@ async fn work(worker: impl Work, drain: CancellationToken, stop: CancellationTok
         }
         turn.except = in_progress.accounts_with_enough(worker.at_once() - busy);
         match guarded(worker.claim(&turn)).await {
-            Ok(Some(claim)) => {
-                turn.after = claim.0;
-                in_progress.accounts.push(turn.after);
-                in_progress.tasks.spawn(process(worker.clone(), claim, stop.clone()));
+            Ok(Some((account, claim))) => {
+                turn.after = account;
+                in_progress.accounts.push(account);
+                let step = worker.clone().process(claim, stop.clone());
+                in_progress.tasks.spawn(async move {
+                    match guarded(step).await {
+                        Ok(()) | Err(StoreError::LeaseLost) => {}
+                        Err(error) => {
+                            tracing::error!(
+                                error = error_chain(&error),
+                                "the store failed a worker"
+                            );
+                        }
+                    }
+                    account
+                });
             }
             Ok(None) => {
                 let mut due = pin!(worker.due(WORKER_IDLE, &turn.except));

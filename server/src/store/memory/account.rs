@@ -181,7 +181,6 @@ impl<D: DerefMut<Target = Data>> AccountView<D> {
         Ok(())
     }
 
-    /// Removes a membership. Returns its prompt.
     pub(super) fn remove_member(&mut self, at: Membership) -> Result<PromptId> {
         let removed = self.data.members.remove(&(self.id, at.vault, at.id));
         let prompt = removed.ok_or(StoreError::NotFound)?.prompt;
