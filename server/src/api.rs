@@ -46,7 +46,7 @@ use crate::http::error::{ApiError, Problem};
 use crate::http::path::PathParams;
 use crate::http::response::{self, Response};
 use crate::http::validate::{Form, json_fields};
-use crate::limits::{FILES_READINESS_TIMEOUT, MEMORY_SHARE_DIVISOR, READINESS_TIMEOUT};
+use crate::limits::MEMORY_SHARE_DIVISOR;
 use crate::quota::{ClientQuota, Quota};
 use crate::store::{Store, StoreError};
 
@@ -214,9 +214,11 @@ pub(crate) async fn readiness(api: &Api, _: Request<'_>) -> HandlerResult {
     if api.draining.is_cancelled() {
         return Err(ApiError::Stopping);
     }
-    let store = timeout(READINESS_TIMEOUT, api.store.check());
-    let (store, files) = join(store, timeout(FILES_READINESS_TIMEOUT, api.blobs.check())).await;
-    let files = files.unwrap_or_else(|_| Err(BlobError::silent(FILES_READINESS_TIMEOUT)));
+    // Less than any probe waits.
+    let (for_store, for_files) = (Duration::from_secs(2), Duration::from_millis(500));
+    let store = timeout(for_store, api.store.check());
+    let (store, files) = join(store, timeout(for_files, api.blobs.check())).await;
+    let files = files.unwrap_or_else(|_| Err(BlobError::silent(for_files)));
     api.blobs.available.store(files.is_ok(), Relaxed);
     if let Err(error) = &files {
         tracing::warn!(%error, "the storage of files does not work");

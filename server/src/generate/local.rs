@@ -28,7 +28,6 @@ use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
 use crate::domain::{AssetName, GenerationRequest, OutputKind, ProviderTicket};
-use crate::limits::LOCAL_PAINTERS;
 use crate::quota::{Client, Quota};
 
 /// The longer side of a picture and of an animation. Smaller in our tests, which are not optimized.
@@ -41,7 +40,7 @@ const FRAMES: u16 = 12;
 
 /// Painting occupies a processor each, which requests need too.
 pub(crate) static PAINTERS: LazyLock<Quota> =
-    LazyLock::new(|| Quota::new("painters", "the processors", LOCAL_PAINTERS, LOCAL_PAINTERS));
+    LazyLock::new(|| Quota::new("painters", "the processors", 2, 2));
 
 /// Red, green and blue, from 0 to 1.
 pub(crate) type Colour = [f32; 3];

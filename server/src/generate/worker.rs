@@ -24,8 +24,7 @@ use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
 use crate::domain::{Claim, Lease, Release, SigningKey};
 use crate::limits::{
-    JOB_DOUBT_LIMIT, JOB_HEARTBEAT, JOB_LEASE, JOB_POLL_AGE_DIVISOR, JOB_POLL_INTERVAL_MAX,
-    JOB_POLL_INTERVAL_MIN, JOB_POLL_TIMEOUT, JOB_PROVIDER_LIMIT, JOB_RETRY_DELAY_MAX,
+    JOB_DOUBT_LIMIT, JOB_LEASE, JOB_POLL_TIMEOUT, JOB_PROVIDER_LIMIT, JOB_RETRY_DELAY_MAX,
     JOB_RETRY_DELAY_MIN, PROVIDER_RETRY_AFTER_MAX,
 };
 use crate::quota::Quota;
@@ -88,7 +87,7 @@ impl Worker {
     /// Renews the lease until it is lost.
     async fn heartbeat(&self, lease: &Lease) -> StoreError {
         loop {
-            sleep(JOB_HEARTBEAT).await;
+            sleep(Duration::from_secs(5)).await;
             match self.store.renew_lease(lease, JOB_LEASE).await {
                 Ok(()) => {}
                 Err(error @ StoreError::LeaseLost) => return error,
@@ -254,9 +253,9 @@ fn next_attempt(what: &str, error: &PollError) -> String {
     format!("another attempt, because {what}{doubt}")
 }
 
-/// The older a job is, the less often it is polled.
+/// The older a job is, the less often it is polled: between these bounds, after each fifth of its age.
 fn poll_interval(age: Duration) -> Duration {
-    (age / JOB_POLL_AGE_DIVISOR).clamp(JOB_POLL_INTERVAL_MIN, JOB_POLL_INTERVAL_MAX)
+    (age / 5).clamp(Duration::from_millis(100), Duration::from_secs(2))
 }
 
 /// The delay doubles with each failed attempt in a row.

@@ -20,8 +20,7 @@ use crate::error_chain::error_chain;
 use crate::generate::submit::SUBMIT_UNKNOWN;
 use crate::limits::{
     JOB_DELETE_INTERVAL, JOB_LEASE, JOBS_AT_ONCE, SUBMIT_CHECK_INTERVAL, SUBMIT_LATE_GRACE,
-    SUBMIT_LIMIT, SUBMIT_UNRECORDED_RETRY_FOR, WORKER_ERROR_PAUSE, WORKER_IDLE,
-    WORKER_STOP_TIMEOUT,
+    SUBMIT_LIMIT, SUBMIT_UNRECORDED_RETRY_FOR,
 };
 use crate::store::StoreError;
 
@@ -135,7 +134,7 @@ impl WorkerPool {
     pub(crate) async fn stop(self) {
         self.stop.cancel();
         self.drain.cancel();
-        if timeout(WORKER_STOP_TIMEOUT, self.task).await.is_err() {
+        if timeout(Duration::from_secs(5), self.task).await.is_err() {
             tracing::warn!("some workers did not release their jobs in time");
         }
     }
@@ -201,7 +200,7 @@ async fn work(worker: impl Work, drain: CancellationToken, stop: CancellationTok
                 });
             }
             Ok(None) => {
-                let mut due = pin!(worker.due(WORKER_IDLE, &turn.except));
+                let mut due = pin!(worker.due(Duration::from_secs(2), &turn.except));
                 loop {
                     tokio::select! {
                         () = &mut due => break,
@@ -212,7 +211,7 @@ async fn work(worker: impl Work, drain: CancellationToken, stop: CancellationTok
             }
             Err(error) => {
                 tracing::error!(error = error_chain(&error), "the store failed the workers");
-                drain.run_until_cancelled(sleep(WORKER_ERROR_PAUSE)).await;
+                drain.run_until_cancelled(sleep(Duration::from_secs(1))).await;
             }
         }
     }
