@@ -28,8 +28,8 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 pub(crate) use self::error::BlobError;
-pub(crate) use self::folder::Upload;
 use self::folder::blocking;
+pub(crate) use self::folder::{Upload, part};
 use crate::domain::AssetName;
 use crate::limits::{BLOBS_TIMEOUT, FOLDER_DOWNLOAD_BYTES, S3_RATE_MIN};
 use crate::quota::Quota;

@@ -5,7 +5,7 @@
 //! `.uploads`, on the same file system, and then renames. It is read back for other stores.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Read, Seek, Write as _};
 use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
@@ -108,7 +108,7 @@ impl Upload {
     }
 
     pub(super) async fn part(&mut self, start: u64, most: u64) -> Result<Bytes, BlobError> {
-        self.read(move |file| read(file, start, most)).await
+        self.read(move |file| Ok(part(file, start, most)?.into())).await
     }
 }
 
@@ -174,29 +174,30 @@ impl TempFile {
 }
 
 /// A part of a file. Each piece is read on another thread, so small ones would take long.
-pub(super) fn pieces(file: File, part: Range<u64>) -> Pieces {
-    let next = async |(mut file, part): (File, Range<u64>)| {
-        let most = (part.end - part.start).min(FOLDER_DOWNLOAD_BYTES as u64);
+pub(super) fn pieces(file: File, range: Range<u64>) -> Pieces {
+    let next = async |(mut file, range): (File, Range<u64>)| {
+        let most = (range.end - range.start).min(FOLDER_DOWNLOAD_BYTES as u64);
         if most == 0 {
             return Ok(None);
         }
-        let start = part.start;
-        let reading = blocking(move || Ok((read(&mut file, start, most)?, file)));
+        let start = range.start;
+        let reading = blocking(move || Ok((Bytes::from(part(&mut file, start, most)?), file)));
         let (bytes, file) = reading.await?;
         if bytes.is_empty() {
             return Err(BlobError::text("a file has become shorter while it is read"));
         }
-        let rest = start + bytes.len() as u64..part.end;
+        let rest = start + bytes.len() as u64..range.end;
         Ok(Some((bytes, (file, rest))))
     };
-    stream::try_unfold((file, part), next).boxed()
+    stream::try_unfold((file, range), next).boxed()
 }
 
-pub(super) fn read(file: &mut File, start: u64, most: u64) -> io::Result<Bytes> {
-    let mut bytes = Vec::with_capacity(most as usize);
-    file.seek(io::SeekFrom::Start(start))?;
-    file.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes.into())
+/// At most so many bytes of a file, from this position on.
+pub(crate) fn part(file: &mut (impl Read + Seek), from: u64, most: u64) -> io::Result<Vec<u8>> {
+    let mut part = Vec::with_capacity(most as usize);
+    file.seek(io::SeekFrom::Start(from))?;
+    file.take(most).read_to_end(&mut part)?;
+    Ok(part)
 }
 
 /// Only Unix can open folders.

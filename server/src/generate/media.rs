@@ -7,6 +7,7 @@ use image::metadata::Orientation;
 use image::{ImageDecoder, ImageReader};
 use imagesize::{Compression, ImageType};
 
+use crate::blobs::part;
 use crate::domain::{Media, OutputKind};
 use crate::limits::OUTPUT_HEAD_BYTES_MAX;
 
@@ -49,13 +50,6 @@ pub(crate) fn is_cut(file: &mut File) -> io::Result<bool> {
         }
         _ => length == 0,
     })
-}
-
-fn part(file: &mut (impl Read + Seek), from: u64, most: u64) -> io::Result<Vec<u8>> {
-    let mut part = Vec::new();
-    file.seek(SeekFrom::Start(from))?;
-    file.take(most).read_to_end(&mut part)?;
-    Ok(part)
 }
 
 /// The type of a file that begins so; `None` if it is not a stored one.

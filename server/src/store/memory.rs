@@ -71,7 +71,7 @@ impl MemoryStore {
 
     /// Runs a step. It is undone if it fails or panics, and if the journal cannot make it durable.
     async fn step<T: Send>(&self, step: impl FnOnce(&mut Data) -> Result<T> + Send) -> Result<T> {
-        let (result, ack) = {
+        let (result, durable) = {
             let mut data = self.data.write();
             let last = data.last_step;
             data.begin(self.journal.as_ref().map_or(last, |journal| journal.last_durable()));
@@ -82,20 +82,20 @@ impl MemoryStore {
             let result = result.unwrap_or_else(|panic| resume_unwind(panic));
             let is_changed = result.is_ok() && self.journal.is_some();
             let changes = if is_changed { data.changes() } else { Vec::new() };
-            (result, self.ack(data.last_step, changes))
+            (result, self.durable(data.last_step, changes))
         };
-        until_durable(ack).await?;
+        durable.await?;
         result
     }
 
     /// Runs a step that changes nothing, again if what it has seen is undone.
     async fn look<T: Send>(&self, step: impl Fn(&Data) -> Result<T> + Send + Sync) -> Result<T> {
         loop {
-            let (result, ack) = {
+            let (result, durable) = {
                 let data = self.data.read();
-                (step(&data), self.ack(data.last_step, Vec::new()))
+                (step(&data), self.durable(data.last_step, Vec::new()))
             };
-            match until_durable(ack).await {
+            match durable.await {
                 Err(StoreError::NotDurable { .. }) => {}
                 Err(error) => return Err(error),
                 Ok(()) => return result,
@@ -124,15 +124,20 @@ impl MemoryStore {
         .await
     }
 
-    /// For the changes of a step, and those before it: what a caller has seen must not be lost.
-    fn ack(&self, step: u64, changes: Vec<Change>) -> Ack {
-        let journal = self.journal.as_ref()?;
-        if changes.is_empty() && step <= journal.last_durable() {
-            return None;
+    /// Waits for the changes of a step, and those before it: what a caller has seen must not be lost.
+    fn durable(&self, step: u64, changes: Vec<Change>) -> impl Future<Output = Result<()>> + use<> {
+        let mut ack = None;
+        if let Some(journal) = &self.journal
+            && (!changes.is_empty() || step > journal.last_durable())
+        {
+            let (done, acknowledged) = oneshot::channel();
+            journal.append(Batch { step, changes, done });
+            ack = Some(acknowledged);
         }
-        let (done, ack) = oneshot::channel();
-        journal.append(Batch { step, changes, done });
-        Some(ack)
+        async {
+            let Some(ack) = ack else { return Ok(()) };
+            ack.await.map_err(|_| StoreError::OutcomeUnknown("the journal has ended".into()))?
+        }
     }
 }
 
@@ -162,14 +167,6 @@ pub(in crate::store) struct Batch {
     pub(in crate::store) changes: Vec<Change>,
     /// Gets `Ok` when this and all earlier batches are durable, and the error otherwise.
     pub(in crate::store) done: oneshot::Sender<Result<()>>,
-}
-
-/// Absent where there is nothing to wait for.
-type Ack = Option<oneshot::Receiver<Result<()>>>;
-
-async fn until_durable(ack: Ack) -> Result<()> {
-    let Some(ack) = ack else { return Ok(()) };
-    ack.await.map_err(|_| StoreError::OutcomeUnknown("the journal has ended".into()))?
 }
 
 /// Undoes the steps that a journal could not make durable.

@@ -193,14 +193,12 @@ impl AdminStore for MemoryStore {
     async fn set(&self, name: &str, value: &[u8], replace: Replace<'_>) -> Result<Vec<u8>> {
         self.step(|data| {
             let name = name.to_owned();
-            let known = data
-                .settings
-                .get(&name)
-                .filter(|present| replace != Replace::Any && replace != Replace::Only(present));
-            if let Some(known) = known {
-                return Ok(known.clone());
+            match data.settings.get(&name) {
+                Some(value) if ![Replace::Any, Replace::Only(value)].contains(&replace) => {
+                    return Ok(value.clone());
+                }
+                _ => data.settings.insert(name, value.to_vec()),
             }
-            data.settings.insert(name, value.to_vec());
             Ok(value.to_vec())
         })
         .await
