@@ -3,7 +3,7 @@
 //! Each method is one atomic step: it takes effect completely or not at all, and no other call sees
 //! an intermediate state. `http::error` maps a [`StoreError`] to a status.
 //!
-//! A method that takes a [`Caller`] reads and changes that caller's account only, and fails with
+//! A method that takes a `Caller` reads and changes that caller's account only, and fails with
 //! [`StoreError::KeyRevoked`] if the key or session does not exist any more. A resource of another
 //! account is treated like one that does not exist, except that [`VaultStore::fork_vault`] and
 //! [`AccountStore::shared_vault`] read public and unlisted vaults of any account.
@@ -37,8 +37,6 @@ use std::any::Any;
 use async_trait::async_trait;
 use promptarium::PromptId;
 
-#[cfg(doc)]
-use crate::domain::Caller;
 use crate::limits::LONG_WRITE_TIMEOUT;
 use crate::quota::{OverQuota, Quota};
 

@@ -13,8 +13,6 @@ use crate::domain::{
     Caller, ListedPrompt, Membership, NewPrompt, NewVault, PromptInputs, PromptKind, PromptPage,
     PromptPatch, PromptQuery, SharedPrompt, VaultPatch, VaultRecord,
 };
-#[cfg(doc)]
-use crate::limits::SEARCH_CHUNK;
 
 #[async_trait]
 pub trait PromptStore: Send + Sync + 'static {
@@ -88,7 +86,7 @@ pub struct TextChunk {
 #[async_trait]
 pub trait SearchStore: Send + Sync + 'static {
     /// The texts of the next prompts of this type after `after` in listing order: at most
-    /// [`SEARCH_CHUNK`], and fewer if they are large. Fails with [`StoreError::UnknownVault`].
+    /// `limits::SEARCH_CHUNK`, and fewer if they are large. Fails with [`StoreError::UnknownVault`].
     async fn prompt_texts(
         &self,
         caller: &Caller,
