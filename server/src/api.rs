@@ -46,7 +46,7 @@ use crate::http::error::{ApiError, Problem};
 use crate::http::path::PathParams;
 use crate::http::response::{self, Response};
 use crate::http::validate::{Form, json_fields};
-use crate::limits::MEMORY_SHARE_DIVISOR;
+use crate::limits::{MEMORY_BUDGET_MIB, MEMORY_SHARE_DIVISOR};
 use crate::quota::{ClientQuota, Quota};
 use crate::store::{Store, StoreError};
 
@@ -54,7 +54,8 @@ pub(crate) type HandlerResult = Result<Response, ApiError>;
 
 /// The memory for bodies of requests and responses: of accounts, and without an account. One
 /// account or address may have a part only.
-pub(crate) fn request_quotas(budget: usize) -> [Quota; 2] {
+pub(crate) fn request_quotas(budget: Option<usize>) -> [Quota; 2] {
+    let budget = budget.unwrap_or(MEMORY_BUDGET_MIB << 20);
     let share = budget / MEMORY_SHARE_DIVISOR;
     let public = "the memory for requests without a key";
     [

@@ -120,13 +120,8 @@ impl EmbeddedServerBuilder {
     }
 
     /// Sets a value, or remembers for the start what is wrong with it.
-    fn set<T>(
-        mut self,
-        name: &str,
-        value: Result<T, &str>,
-        set: impl FnOnce(&mut Self, T),
-    ) -> Self {
-        match value {
+    fn set<T>(mut self, name: &str, new: Result<T, &str>, set: impl FnOnce(&mut Self, T)) -> Self {
+        match new {
             Ok(value) => set(&mut self, value),
             Err(problem) => self.problem = Some(format!("{name}: the value {problem}")),
         }

@@ -22,7 +22,6 @@ use crate::generate::worker::pool::WorkerPool;
 use crate::generate::{JobSettings, Provider};
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
-use crate::limits::MEMORY_BUDGET_MIB;
 use crate::quota::Quota;
 use crate::serve::listener::{Listener, ListenerLimits, ListenerQuotas, serve};
 use crate::serve::routes::{self, Routes};
@@ -204,8 +203,7 @@ pub(crate) async fn start(
         large: large_outputs(),
         activity: Arc::default(),
     };
-    let memory_budget = settings.memory_budget.unwrap_or(MEMORY_BUDGET_MIB << 20);
-    let [memory, public_memory] = request_quotas(memory_budget);
+    let [memory, public_memory] = request_quotas(settings.memory_budget);
     let listener = ListenerQuotas::default();
     let submitter = Submitter::new(store.clone(), provider, assets.clone());
     let mut quotas = store.quotas();

@@ -146,16 +146,11 @@ impl Slots {
     }
 
     /// The name of the file, the URL that takes its bytes once, and the token for that.
-    pub fn issue(
-        &self,
-        account: AccountId,
-        media: Media,
-        size: u64,
-    ) -> (AssetName, String, String) {
+    pub fn issue(&self, owner: AccountId, media: Media, size: u64) -> (AssetName, String, String) {
         let lifetime = UPLOAD_SLOT_LIFETIME_SECONDS.cast_signed() * 1_000_000;
         let expires = self.clock.now().as_microsecond() + lifetime;
         let name = AssetName::random(media);
-        let claims = [size.to_be_bytes(), account.0.to_be_bytes(), expires.to_be_bytes()].concat();
+        let claims = [size.to_be_bytes(), owner.0.to_be_bytes(), expires.to_be_bytes()].concat();
         let sign = |mac| signature(mac, &name, &claims).finalize().into_bytes();
         let signed = BASE64URL_NOPAD.encode(&[&claims[..], &sign(&self.url_mac)].concat());
         let upload_url = format!("{}?{PARAMETER}{signed}", self.assets.upload_url_of(&name));

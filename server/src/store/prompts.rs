@@ -46,12 +46,8 @@ pub trait PromptStore: Send + Sync + 'static {
 
     /// Adds a prompt to one more vault, or fails with [`StoreError::UnknownVault`] if only that
     /// does not exist. A membership that exists stays as it is.
-    async fn save_prompt(
-        &self,
-        caller: &Caller,
-        id: PromptId,
-        vault: VaultId,
-    ) -> Result<SharedPrompt>;
+    async fn save_prompt(&self, caller: &Caller, id: PromptId, to: VaultId)
+    -> Result<SharedPrompt>;
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
