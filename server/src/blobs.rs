@@ -10,8 +10,6 @@ mod s3;
 pub(crate) mod setting;
 #[cfg(feature = "dashboard")]
 pub(crate) mod thumbnail;
-mod upload;
-pub(crate) mod upload_slot;
 mod verify;
 
 use std::ops::Range;
@@ -31,11 +29,9 @@ use tokio::time::{Instant, timeout};
 
 pub(crate) use self::error::BlobError;
 use self::folder::blocking;
-pub(crate) use self::upload::Upload;
+pub(crate) use self::folder::{Upload, part};
 use crate::domain::AssetName;
-use crate::limits::{
-    BLOBS_CHECK_EVERY, BLOBS_TIMEOUT, FOLDER_DOWNLOAD_BYTES, S3_DOWNLOAD_BYTES, S3_RATE_MIN,
-};
+use crate::limits::{BLOBS_TIMEOUT, FOLDER_DOWNLOAD_BYTES, S3_RATE_MIN};
 use crate::quota::Quota;
 use crate::store::Cause;
 
@@ -154,7 +150,8 @@ impl Blobs {
     /// Checks that the store works now, or did a moment ago.
     pub(crate) async fn check(&self) -> Result<(), BlobError> {
         let mut last = self.last_check.clone().lock_owned().await;
-        if last.is_some_and(|last| last.elapsed() < BLOBS_CHECK_EVERY) {
+        // Requests to S3 have a price.
+        if last.is_some_and(|last| last.elapsed() < Duration::from_secs(3)) {
             return Ok(());
         }
         let this = self.clone();
@@ -208,7 +205,7 @@ impl Blobs {
         let Some(got) = self.find(name, options).await? else { return Ok(None) };
         let buffered = match self.place {
             Place::Memory | Place::Folder(_) => FOLDER_DOWNLOAD_BYTES,
-            Place::Remote(_) => S3_DOWNLOAD_BYTES,
+            Place::Remote(_) => 128 * 1024,
         };
         let bytes = match got.payload {
             GetResultPayload::File(file, _) => folder::pieces(file, got.range),

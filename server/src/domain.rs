@@ -41,11 +41,7 @@ mod asset;
 mod deployment;
 mod generation;
 mod records;
-mod seed_key;
-mod session;
 #[cfg(feature = "webhooks")]
 pub(crate) mod webhook;
 
-pub use self::{
-    api_key::*, asset::*, deployment::*, generation::*, records::*, seed_key::*, session::*,
-};
+pub use self::{api_key::*, asset::*, deployment::*, generation::*, records::*};

@@ -18,9 +18,6 @@ use crate::serve::listener::ListenerLimits;
 use crate::start::{self, DEFAULT_ACCOUNT, Extend, ServiceParts, ServiceSettings, SignInLinks};
 use crate::store::{Cause, Store, StoreError};
 
-/// How long requests in flight may take at the stop.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// A server on a free loopback port. It stops when dropped. By default it is in memory and has data
 /// of its own, so that tests with a server each are independent.
 ///
@@ -123,13 +120,8 @@ impl EmbeddedServerBuilder {
     }
 
     /// Sets a value, or remembers for the start what is wrong with it.
-    fn set<T>(
-        mut self,
-        name: &str,
-        value: Result<T, &str>,
-        set: impl FnOnce(&mut Self, T),
-    ) -> Self {
-        match value {
+    fn set<T>(mut self, name: &str, new: Result<T, &str>, set: impl FnOnce(&mut Self, T)) -> Self {
+        match new {
             Ok(value) => set(&mut self, value),
             Err(problem) => self.problem = Some(format!("{name}: the value {problem}")),
         }
@@ -226,7 +218,7 @@ impl EmbeddedServerBuilder {
         let serving = AbortOnDropHandle::new(tokio::spawn(async move {
             // It fails only where this task is aborted.
             let stopped = async { stopped.await.unwrap_or_default() };
-            let (drain_delay, drain_timeout) = (Duration::ZERO, DRAIN_TIMEOUT);
+            let (drain_delay, drain_timeout) = (Duration::ZERO, Duration::from_secs(5));
             let limits = ListenerLimits { drain_delay, drain_timeout, ..ListenerLimits::default() };
             service.serve(Either::Left(listener), limits, stopped).await;
         }));

@@ -11,11 +11,7 @@ pub(crate) const CONNECTIONS_MAX: usize = 10_000;
 pub(crate) const LISTEN_BACKLOG: u32 = 1024;
 
 // How large and how slow may a request be, and what may it take?
-/// A request head of HTTP/1.1. S-80 promises 64 KiB, and that an address of more is 414.
-pub(crate) const HEAD_BYTES_MAX: usize = 96 * 1024;
-/// Bytes of a response that the kernel takes before it has sent others (Linux), and all that it
-/// holds of a response that is not read.
-pub(crate) const UNSENT_BYTES_MAX: u32 = 64 * 1024;
+/// All that the kernel holds of a response that is not read.
 pub(crate) const UNREAD_BYTES: usize = 128 * 1024;
 /// For all connections. An address may have its share; whoever exceeds that is closed sooner.
 pub(crate) const UNREAD_BYTES_MAX: usize = 64 * 1024 * 1024;
@@ -24,21 +20,14 @@ pub(crate) const UNREAD_TIMEOUT_BEYOND_QUOTA: Duration = Duration::from_secs(5);
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Seconds until the whole body has arrived.
 pub const BODY_SECONDS_MAX: u64 = 30;
-/// How much is discarded of the rest of a body.
-pub(crate) const DISCARD_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Chunks of a streamed list are sent when they have this size.
 pub(crate) const LISTING_CHUNK_BYTES: usize = 32 * 1024;
-/// How long `/readyz` waits for the store, and for that of files: less than any probe does.
-pub(crate) const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
-pub(crate) const FILES_READINESS_TIMEOUT: Duration = Duration::from_millis(500);
 /// Default of `--memory-budget`, in MiB: what bodies may take in all.
 pub(crate) const MEMORY_BUDGET_MIB: usize = 128;
 /// Which part of it one account may take; all requests without an account share as much.
 pub(crate) const MEMORY_SHARE_DIVISOR: usize = 4;
 /// Responses up to this size do not count in the budget: they fit into the socket's buffer.
 pub(crate) const RESPONSE_BYTES_UNCOUNTED: usize = 16 * 1024;
-/// What one value in the parameters of a generation may take: an object with one entry is two.
-pub(crate) const PARAMETER_VALUE_BYTES: usize = 384;
 
 // How long do codes, sessions and keys last, and how many are there?
 /// How long a one-time code can be used.
@@ -75,12 +64,6 @@ pub(crate) const SHARED_CLIENTS_PART: usize = 4;
 pub(crate) const POOL_WAIT: Duration = Duration::from_secs(4);
 /// For connecting to one host: name, TCP, TLS, password, session settings.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long sent bytes may go unacknowledged (Linux).
-pub(crate) const TCP_USER_TIMEOUT: Duration = Duration::from_secs(10);
-/// TCP keepalive: idle time before the first probe, interval, and probes without a response.
-pub(crate) const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
-pub(crate) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
-pub(crate) const KEEPALIVE_RETRIES: u32 = 3;
 /// All that one request waits for the database, except for [`LONG_WRITE_TIMEOUT`].
 pub(crate) const REQUEST_DATABASE_TIMEOUT: Duration = Duration::from_secs(9);
 /// `statement_timeout` of a session. With [`POOL_WAIT`] it is [`REQUEST_DATABASE_TIMEOUT`].
@@ -95,8 +78,6 @@ pub(crate) const LONG_WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const LONG_WRITES_PER_ACCOUNT: usize = 1;
 /// Look-ups at once of keys that are not cached, and of sessions: anybody can send wrong ones.
 pub(crate) const KEY_LOOKUPS_MAX: usize = 8;
-/// `idle_in_transaction_session_timeout` of a session.
-pub(crate) const IDLE_IN_TRANSACTION_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often a statement is sent at most, and the pause between two attempts.
 pub(crate) const STATEMENT_ATTEMPTS: u32 = 10;
 pub(crate) const RETRY_PAUSE_MIN: Duration = Duration::from_millis(4);
@@ -140,14 +121,8 @@ pub(crate) const SUBMIT_RETRY_DELAY_MAX: Duration = Duration::from_secs(3);
 pub(crate) const JOBS_AT_ONCE: usize = 1000;
 /// How long a claimed job belongs to its worker without a heartbeat.
 pub(crate) const JOB_LEASE: Duration = Duration::from_secs(20);
-/// Interval at which a worker renews its lease.
-pub(crate) const JOB_HEARTBEAT: Duration = Duration::from_secs(5);
 /// Longest poll of a provider, without the download of the outputs.
 pub(crate) const JOB_POLL_TIMEOUT: Duration = Duration::from_secs(60);
-/// Between these bounds, a job is polled after each such part of its age.
-pub(crate) const JOB_POLL_INTERVAL_MIN: Duration = Duration::from_millis(100);
-pub(crate) const JOB_POLL_INTERVAL_MAX: Duration = Duration::from_secs(2);
-pub(crate) const JOB_POLL_AGE_DIVISOR: u32 = 5;
 /// First and longest delay after a failed attempt; it doubles.
 pub(crate) const JOB_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
 pub(crate) const JOB_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
@@ -167,14 +142,6 @@ pub(crate) const JOB_DELETE_INTERVAL: Duration = Duration::from_secs(3600);
 pub(crate) const SUBMIT_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// Default of `--workers`. They wait for the provider most of the time.
 pub(crate) const WORKERS_DEFAULT: usize = 64;
-/// Longest sleep of an idle pool of workers.
-pub(crate) const WORKER_IDLE: Duration = Duration::from_secs(2);
-/// Pause of the pool after the store failed.
-pub(crate) const WORKER_ERROR_PAUSE: Duration = Duration::from_secs(1);
-/// How long workers may take to release their jobs at shutdown.
-pub(crate) const WORKER_STOP_TIMEOUT: Duration = Duration::from_secs(5);
-/// Generations that the local provider paints at once.
-pub(crate) const LOCAL_PAINTERS: usize = 2;
 /// Default of `--output-max-mib`: MiB of the largest output.
 pub(crate) const OUTPUT_MAX_MIB: usize = 512;
 /// Until the first byte of an output arrives, and between two pieces.
@@ -199,12 +166,8 @@ pub(crate) const UPLOAD_BUFFER_BYTES: usize = 256 * 1024;
 pub(crate) const BLOBS_TIMEOUT: Duration = Duration::from_secs(8);
 /// Bytes per second of a put to S3, beyond that time: 10 MiB may take 48 seconds.
 pub(crate) const S3_RATE_MIN: u64 = 256 * 1024;
-/// `/readyz` asks the store of files no more often: requests to S3 have a price.
-pub(crate) const BLOBS_CHECK_EVERY: Duration = Duration::from_secs(3);
 /// A piece of a file that is read, which the response takes while a client does not read it.
 pub(crate) const FOLDER_DOWNLOAD_BYTES: usize = 32 * 1024;
-/// The same from S3.
-pub(crate) const S3_DOWNLOAD_BYTES: usize = 128 * 1024;
 
 // What do the dashboard and the commands on accounts do at most?
 /// The body of a form. The longest prompt has up to 12 bytes for each of its 15,000 characters.

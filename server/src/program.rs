@@ -131,7 +131,7 @@ pub async fn start(
         model_namespace: settings.model_namespace.clone(),
         seeds: config.seeds.clone(),
         signing_key: settings.signing_key.clone(),
-        memory_budget: settings.memory_budget << 20,
+        memory_budget: Some(settings.memory_budget << 20),
         jobs: config.jobs(),
     };
     let mut service = start::start(settings, public.clone(), parts).await?;

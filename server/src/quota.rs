@@ -219,17 +219,14 @@ impl Permit {
 }
 
 /// These bytes, with a guard, such as a permit, that is dropped with their last clone.
-pub(crate) fn guarded(
-    bytes: impl AsRef<[u8]> + Send + 'static,
-    guard: impl Send + 'static,
-) -> Bytes {
+pub(crate) fn guarded(bytes: impl AsRef<[u8]> + Send + 'static, by: impl Send + 'static) -> Bytes {
     struct Held<T, G>(T, G);
     impl<T: AsRef<[u8]>, G> AsRef<[u8]> for Held<T, G> {
         fn as_ref(&self) -> &[u8] {
             self.0.as_ref()
         }
     }
-    Bytes::from_owner(Held(bytes, guard))
+    Bytes::from_owner(Held(bytes, by))
 }
 
 #[cfg(test)]

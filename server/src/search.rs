@@ -15,9 +15,8 @@ use tokio::time::Instant;
 #[cfg(test)]
 pub(crate) use self::words::TITLES;
 pub(crate) use self::words::{Words, folded, words};
-use crate::api::prompts::{ListRequest, page};
-use crate::api::route::{Handler, Route};
-use crate::api::{Api, HandlerResult, Request, prompts};
+use crate::api::prompts::{list_query, page};
+use crate::api::{Api, Handler, HandlerResult, Request, Route, prompts};
 use crate::domain::{BASE_PATH, Caller, PromptKind, PromptQuery, SharedPrompt};
 use crate::http::auth::Access;
 use crate::http::validate::{Field, FieldError, query_fields, text};
@@ -181,12 +180,12 @@ async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult
         return prompts::list(api, caller, request).await;
     }
     let (text, words) = form.optional("q", search_text).unzip();
-    let list = ListRequest::read(form, api, caller, text.as_deref())?;
-    let PromptQuery { vault, kind, after, limit } = list.query;
+    let (listing, query) = list_query(form, api, caller, text.as_deref())?;
+    let PromptQuery { vault, kind, after, limit } = query;
     let place = vault.map_or(Place::Anywhere, Place::Vault);
     let sought = PromptSearch { words, place, kind, after, limit };
     let FoundPrompts { prompts, next, .. } = search(api, caller, &sought).await?;
-    page(api, &request, &list.listing, prompts, next)
+    page(api, &request, &listing, prompts, next)
 }
 
 /// What to search for, with the text as it was sent.

@@ -7,16 +7,14 @@ use http::Extensions;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::openapi::{self, Document};
-use crate::api::route::{Middleware, Pages, Route};
-use crate::api::{Api, request_quotas};
+use crate::api::{Api, Middleware, Pages, Route, request_quotas};
 use crate::blobs::Blobs;
-use crate::blobs::asset_url::Assets;
-use crate::blobs::upload_slot::Slots;
+use crate::blobs::asset_url::{Assets, Slots};
 use crate::clock::Clock;
 use crate::domain::{
     GeneratedKey, ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, SigningKey, Vendor,
 };
-use crate::generate::local::{LocalProvider, PAINTERS, Paint};
+use crate::generate::local::{LocalProvider, PAINTERS, Paint, waves};
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
 use crate::generate::worker::output::large_outputs;
@@ -24,7 +22,6 @@ use crate::generate::worker::pool::WorkerPool;
 use crate::generate::{JobSettings, Provider};
 use crate::http::browser::Site;
 use crate::http::cursor::Cursors;
-use crate::limits::MEMORY_BUDGET_MIB;
 use crate::quota::Quota;
 use crate::serve::listener::{Listener, ListenerLimits, ListenerQuotas, serve};
 use crate::serve::routes::{self, Routes};
@@ -35,7 +32,7 @@ use crate::store::{Cause, Store, StoreError};
 /// The account that is created if no key is seeded.
 pub(crate) const DEFAULT_ACCOUNT: &str = "default";
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct ServiceSettings {
     pub(crate) vendor: Vendor,
     pub(crate) model_namespace: ModelNamespace,
@@ -44,21 +41,8 @@ pub(crate) struct ServiceSettings {
     /// By default one that the store remembers.
     pub(crate) signing_key: Option<SigningKey>,
     /// Bytes that the bodies of requests and responses may take.
-    pub(crate) memory_budget: usize,
+    pub(crate) memory_budget: Option<usize>,
     pub(crate) jobs: JobSettings,
-}
-
-impl Default for ServiceSettings {
-    fn default() -> Self {
-        Self {
-            vendor: Vendor::default(),
-            model_namespace: ModelNamespace::default(),
-            seeds: Vec::new(),
-            signing_key: None,
-            memory_budget: MEMORY_BUDGET_MIB << 20,
-            jobs: JobSettings::default(),
-        }
-    }
 }
 
 /// What replaces the parts in memory, and what is added to the API.
@@ -203,9 +187,9 @@ pub(crate) async fn start(
     let (provider, painters): (Arc<dyn Provider>, _) = match parts.provider {
         Some(given) => (given, None),
         None => {
-            let mut local = LocalProvider::new(clock.clone(), assets.clone(), blobs.clone());
-            local.paint = parts.paint.unwrap_or(local.paint);
-            (Arc::new(local), Some(PAINTERS.clone()))
+            let (clock, assets, blobs) = (clock.clone(), assets.clone(), blobs.clone());
+            let paint = parts.paint.unwrap_or(waves);
+            (Arc::new(LocalProvider { clock, assets, blobs, paint }), Some(PAINTERS.clone()))
         }
     };
     let worker = Worker {

@@ -3,7 +3,7 @@
 //! Each method is one atomic step: it takes effect completely or not at all, and no other call sees
 //! an intermediate state. `http::error` maps a [`StoreError`] to a status.
 //!
-//! A method that takes a [`Caller`] reads and changes that caller's account only, and fails with
+//! A method that takes a `Caller` reads and changes that caller's account only, and fails with
 //! [`StoreError::KeyRevoked`] if the key or session does not exist any more. A resource of another
 //! account is treated like one that does not exist, except that [`VaultStore::fork_vault`] and
 //! [`AccountStore::shared_vault`] read public and unlisted vaults of any account.
@@ -16,7 +16,6 @@
 
 #![allow(missing_docs, reason = "a method has a comment if its name does not say all")]
 
-mod admin;
 #[cfg(test)]
 pub(crate) mod contract_tests;
 #[cfg(test)]
@@ -30,7 +29,6 @@ pub(crate) mod memory;
 pub(crate) mod postgres;
 mod prompts;
 pub(crate) mod time_budget;
-mod vaults;
 #[cfg(feature = "webhooks")]
 pub(crate) mod webhooks;
 
@@ -39,12 +37,10 @@ use std::any::Any;
 use async_trait::async_trait;
 use promptarium::PromptId;
 
-#[cfg(doc)]
-use crate::domain::Caller;
 use crate::limits::LONG_WRITE_TIMEOUT;
 use crate::quota::{OverQuota, Quota};
 
-pub use self::{admin::*, jobs::*, keys::*, prompts::*, vaults::*};
+pub use self::{jobs::*, keys::*, prompts::*};
 /// For stores of tests, in other crates.
 #[cfg(feature = "test-support")]
 pub use crate::domain::*;
@@ -93,8 +89,6 @@ pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-const DATA_FOLDER_FULL: &str = "the data folder has no space left";
-
 /// Why a store method failed. For callers, `http::error` has the texts.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -136,7 +130,7 @@ pub enum StoreError {
     #[error("the store did not confirm a change")]
     OutcomeUnknown(#[source] Cause),
     /// The change could not be written to the data folder, and is undone.
-    #[error("{}", if *is_full { DATA_FOLDER_FULL } else { "the data folder cannot be written" })]
+    #[error("the data folder {}", if *is_full { "has no space left" } else { "cannot be written" })]
     NotDurable {
         is_full: bool,
         #[source]

@@ -38,14 +38,13 @@ use self::layout::{Page, redirect};
 use self::parts::address;
 use self::site::asks_for_page;
 use self::visit::{Replays, Visit};
-use crate::api::HandlerResult;
-use crate::api::route::Pages;
+use crate::api::{HandlerResult, Pages};
 use crate::domain::SessionRecord;
 use crate::http::auth::AuthError;
 use crate::http::browser::Site;
 use crate::http::error::{ApiError, Problem};
-use crate::http::headers::sole;
 use crate::http::response::{self, Response};
+use crate::http::sole;
 use crate::store::StoreError;
 
 pub(crate) const PAGES: Pages = Pages { or_sign_in, asks_for_page, failure };

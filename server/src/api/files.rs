@@ -16,13 +16,13 @@ use promptarium::limits;
 use serde_json::json;
 
 use super::{Api, HandlerResult, Request};
-use crate::blobs::upload_slot::SlotError;
+use crate::blobs::asset_url::SlotError;
 use crate::domain::{AssetName, Caller, Media};
 use crate::http::auth::{AuthError, bearer};
 use crate::http::body::{BodyReadError, check_encoding, content_type, exact};
 use crate::http::error::ApiError;
-use crate::http::headers::sole;
 use crate::http::response::{self, Response};
+use crate::http::sole;
 use crate::http::validate::{integer, one_of};
 use crate::limits::UPLOAD_BUFFER_BYTES;
 
@@ -40,11 +40,7 @@ pub(crate) const TYPES: &[(&str, Media)] = &[
 pub(crate) const BYTES_TYPE: &str = "application/octet-stream";
 
 /// `POST /uploads/images` (UP-01 to UP-09).
-pub(crate) async fn create_slot(
-    api: &Api,
-    caller: &Caller,
-    mut request: Request<'_>,
-) -> HandlerResult {
+pub(crate) async fn slot(api: &Api, caller: &Caller, mut request: Request<'_>) -> HandlerResult {
     let fields = request.json(FIELDS, |form| {
         let media = form.required("contentType", one_of(TYPES));
         media.zip(form.required("size", integer(limits::UPLOAD_SIZE_BYTES)))

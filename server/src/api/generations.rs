@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use promptarium::path;
-use promptarium::{JobId, limits};
+use promptarium::{JobId, limits, path};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -20,7 +19,6 @@ use crate::http::response;
 use crate::http::validate::{
     Checked, Field, Form, extent, id, integer, json_fields, list as list_of, object, one_of, text,
 };
-use crate::limits::PARAMETER_VALUE_BYTES;
 
 pub(crate) const FIELDS: &[&str] = &[
     "modelId",
@@ -68,7 +66,8 @@ pub(crate) async fn create(api: &Api, caller: &Caller, mut request: Request<'_>)
     let body = request.body(JSON).await?;
     let form = json_fields(&body, FIELDS)?;
     let (new, parameter_values) = form.read(|form| new_job(form, &api.assets))?;
-    let bytes = body.len() + parameter_values * PARAMETER_VALUE_BYTES;
+    // What one value may take: an object with one entry is two.
+    let bytes = body.len() + parameter_values * 384;
     let reservation = request.memory.reserve(bytes)?;
     drop(body);
     let (job, ticket) = api.submitter.submit(caller, new, reservation).await?;

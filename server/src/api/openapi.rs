@@ -1,4 +1,4 @@
-//! `GET /api/v1/openapi.json`: the API document, `server/openapi.yaml`, without envelope (S-79).
+//! `GET /api/v1/openapi.json`: the document `server/openapi.yaml`, without envelope (S-54, S-79).
 
 use std::sync::LazyLock;
 
@@ -50,7 +50,6 @@ impl Document {
     }
 }
 
-/// `GET /openapi.json` (S-54).
 pub(crate) async fn get(api: &Api, request: Request<'_>) -> HandlerResult {
     let Document { json, etag } = &api.openapi;
     let reply = http::Response::builder().header(ETAG, etag).header(CACHE_CONTROL, "no-cache");

@@ -35,42 +35,35 @@ pub(crate) const FIELDS: &[&str] = &[
 pub(crate) const SAVE_FIELDS: &[&str] = &["vaultId"];
 pub(crate) const QUERY: &[&str] = &["limit", "cursor", "vaultId", "type"];
 
-pub(crate) struct ListRequest<'a> {
-    pub(crate) listing: Listing<'a>,
-    pub(crate) query: PromptQuery,
-}
-
-impl<'a> ListRequest<'a> {
-    /// Reads the query, in which the list is searched for a text or not.
-    pub(crate) fn read(
-        mut form: Form<'_>,
-        api: &Api,
-        caller: &Caller,
-        search: Option<&'a str>,
-    ) -> Result<Self, ApiError> {
-        let limit = form.optional("limit", integer(limits::PAGE_SIZE));
-        let vault = form.optional("vaultId", id::<VaultId>);
-        let kind = form.optional("type", one_of(PromptKind::ALL));
-        let listing = Listing { account: caller.account, vault, kind, search };
-        // A cursor is signed for its filters. If they are not valid, only its form can be checked.
-        let filters_are_valid = form.is_clean();
-        let after = form.optional("cursor", |cursor| {
-            let position = api.cursors.read(&listing, cursor.raw());
-            let is_unknown = !filters_are_valid && Cursors::has_form(cursor.raw());
-            let position = position.or(is_unknown.then_some(PromptId::new(0)));
-            let refused = "must be the nextCursor of a page with the same vaultId, type and q";
-            position.ok_or_else(|| refused.to_owned())
-        });
-        form.finish()?;
-        let limit = limit.unwrap_or(limits::PAGE_SIZE_DEFAULT) as usize;
-        Ok(Self { listing, query: PromptQuery { vault, kind, after, limit } })
-    }
+/// Reads the query of a list, which is searched for a text or not.
+pub(crate) fn list_query<'a>(
+    mut form: Form<'_>,
+    api: &Api,
+    caller: &Caller,
+    search: Option<&'a str>,
+) -> Result<(Listing<'a>, PromptQuery), ApiError> {
+    let limit = form.optional("limit", integer(limits::PAGE_SIZE));
+    let vault = form.optional("vaultId", id::<VaultId>);
+    let kind = form.optional("type", one_of(PromptKind::ALL));
+    let listing = Listing { account: caller.account, vault, kind, search };
+    // A cursor is signed for its filters. If they are not valid, only its form can be checked.
+    let filters_are_valid = form.is_clean();
+    let after = form.optional("cursor", |cursor| {
+        let position = api.cursors.read(&listing, cursor.raw());
+        let is_unknown = !filters_are_valid && Cursors::has_form(cursor.raw());
+        let position = position.or(is_unknown.then_some(PromptId::new(0)));
+        let refused = "must be the nextCursor of a page with the same vaultId, type and q";
+        position.ok_or_else(|| refused.to_owned())
+    });
+    form.finish()?;
+    let limit = limit.unwrap_or(limits::PAGE_SIZE_DEFAULT) as usize;
+    Ok((listing, PromptQuery { vault, kind, after, limit }))
 }
 
 /// `GET /prompts` (PG-01 to PG-09, PR-13 to PR-18).
 pub(crate) async fn list(api: &Api, caller: &Caller, request: Request<'_>) -> HandlerResult {
     let form = query_fields(request.parts.uri.query(), QUERY);
-    let ListRequest { listing, query } = ListRequest::read(form, api, caller, None)?;
+    let (listing, query) = list_query(form, api, caller, None)?;
     let PromptPage { prompts, more } = api.store.list_prompts(caller, query).await?;
     let next = prompts.last().filter(|_| more).map(|last| last.id);
     page(api, &request, &listing, prompts, next)

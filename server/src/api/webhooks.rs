@@ -13,9 +13,8 @@ use url::Url;
 
 use self::deliver::{Deliverer, message};
 use super::import::boolean;
-use super::route::{Handler, Route};
 use super::view::Time;
-use super::{Api, HandlerResult, Request};
+use super::{Api, Handler, HandlerResult, Request, Route};
 use crate::clock::after;
 use crate::domain::webhook::{Attempt, Delivery, Webhook, WebhookPatch, Webhooks};
 use crate::domain::{AccountId, BASE_PATH, Caller};

@@ -1,15 +1,23 @@
-//! Addresses of stored files.
+//! Addresses of stored files, and the slots for uploads to them.
 //!
-//! An asset is at `{public}/assets/{name}`; the bytes of an upload go to `{public}/storage/{name}`.
-//! Who may upload is for [`super::upload_slot`].
+//! An asset is at `{public}/assets/{name}`; the bytes of an upload go to `{public}/storage/{name}`. A
+//! slot is the permission to put one file of one type and size under one name for a while. It is
+//! stateless: the upload URL carries the signed claims, and the token is another signature of them.
+//! A slot is good for one upload because its name is new and put only once.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use bytes::Buf;
+use data_encoding::BASE64URL_NOPAD;
+use hmac::{Hmac, Mac};
+use promptarium::limits::UPLOAD_SLOT_LIFETIME_SECONDS;
+use sha2::Sha256;
 use url::Url;
 
-use crate::domain::{AssetName, GenerationRequest, ImageRef};
+use crate::clock::Clock;
+use crate::domain::{AccountId, AssetName, GenerationRequest, ImageRef, Media, SigningKey};
 
 /// The path of assets, below the public URL.
 pub(crate) const ASSETS: &str = "/assets/{name}";
@@ -21,13 +29,10 @@ const STORAGE_PREFIX: &str = "/storage/";
 
 /// Writes URLs of stored files with the present public URL, and reads those with former ones.
 #[derive(Clone, Debug)]
-pub struct Assets(Arc<PublicUrls>);
-
-#[derive(Debug)]
-struct PublicUrls {
+pub struct Assets {
     /// Without a slash at its end, as all of them.
-    present: String,
-    all: HashSet<String>,
+    present: Arc<str>,
+    all: Arc<HashSet<String>>,
 }
 
 impl Assets {
@@ -36,17 +41,17 @@ impl Assets {
         let root = |url: &str| url.trim_end_matches('/').to_owned();
         let present = root(public.as_str());
         let all = former.iter().map(|url| root(url)).chain([present.clone()]).collect();
-        Self(Arc::new(PublicUrls { present, all }))
+        Self { present: present.into(), all: Arc::new(all) }
     }
 
     /// The permanent URL of a file (UP-06).
     pub fn url_of(&self, name: &AssetName) -> String {
-        format!("{}{ASSETS_PREFIX}{name}", self.0.present)
+        format!("{}{ASSETS_PREFIX}{name}", self.present)
     }
 
     /// The URL that takes the bytes of a file, not yet signed.
     pub fn upload_url_of(&self, name: &AssetName) -> String {
-        format!("{}{STORAGE_PREFIX}{name}", self.0.present)
+        format!("{}{STORAGE_PREFIX}{name}", self.present)
     }
 
     /// Reads a URL of a request. `None` if it takes uploads and so is not that of an image (UP-17).
@@ -62,8 +67,7 @@ impl Assets {
         Some(name.map_or_else(|| ImageRef::External(text.into()), ImageRef::Asset))
     }
 
-    /// The file of this service that a record refers to. A record that a server before the ninth
-    /// schema wrote may hold its URL.
+    /// The file of this service that a record refers to by its name or by a URL.
     pub fn name_of(&self, image: &ImageRef) -> Option<AssetName> {
         match image {
             ImageRef::Asset(name) => Some(*name),
@@ -98,14 +102,102 @@ impl Assets {
     fn below<'a>(&self, url: &'a Url, prefix: &str) -> Option<(&'a str, bool)> {
         let (root, rest) = url.path().rsplit_once(prefix)?;
         let origin = url.origin().ascii_serialization();
-        Some((rest, self.0.all.contains(&format!("{origin}{root}"))))
+        Some((rest, self.all.contains(&format!("{origin}{root}"))))
     }
+}
+
+/// The parameter of an upload URL that contains the signed claims.
+const PARAMETER: &str = "slot=";
+/// Size, account and expiry, eight bytes each.
+const CLAIMS_BYTES: usize = 24;
+
+/// Issues and verifies slots. Servers that share a signing key accept each other's slots.
+#[derive(Clone)]
+pub struct Slots {
+    url_mac: Hmac<Sha256>,
+    token_mac: Hmac<Sha256>,
+    assets: Assets,
+    clock: Clock,
+}
+
+/// Why an upload is not permitted. No text repeats what the request contained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SlotError {
+    #[error(
+        "this address takes one upload, by PUT with `Authorization: Bearer <token of the slot>`; \
+         the image is at the slot's url, not here"
+    )]
+    NoToken,
+    #[error("the token is not the one for this upload address, or the address was changed")]
+    Invalid,
+    /// [`UPLOAD_SLOT_LIFETIME_SECONDS`] have passed (LI-16).
+    #[error("the upload address has run out; ask for a new slot")]
+    Expired,
+}
+
+impl Slots {
+    pub fn new(signing_key: &SigningKey, assets: Assets, clock: Clock) -> Self {
+        Self {
+            url_mac: signing_key.mac("promptarium upload address 1"),
+            token_mac: signing_key.mac("promptarium upload token 1"),
+            assets,
+            clock,
+        }
+    }
+
+    /// The name of the file, the URL that takes its bytes once, and the token for that.
+    pub fn issue(&self, owner: AccountId, media: Media, size: u64) -> (AssetName, String, String) {
+        let lifetime = UPLOAD_SLOT_LIFETIME_SECONDS.cast_signed() * 1_000_000;
+        let expires = self.clock.now().as_microsecond() + lifetime;
+        let name = AssetName::random(media);
+        let claims = [size.to_be_bytes(), owner.0.to_be_bytes(), expires.to_be_bytes()].concat();
+        let sign = |mac| signature(mac, &name, &claims).finalize().into_bytes();
+        let signed = BASE64URL_NOPAD.encode(&[&claims[..], &sign(&self.url_mac)].concat());
+        let upload_url = format!("{}?{PARAMETER}{signed}", self.assets.upload_url_of(&name));
+        (name, upload_url, BASE64URL_NOPAD.encode(&sign(&self.token_mac)))
+    }
+
+    /// Verifies both signatures. Returns the upload that they permit: the name, which includes the
+    /// type, the size, and the account.
+    pub fn verify(
+        &self,
+        name: Option<AssetName>,
+        query: Option<&str>,
+        token: &str,
+    ) -> Result<(AssetName, u64, AccountId), SlotError> {
+        let decode = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
+        let verified = || {
+            let name = name?;
+            let mut slots = query?.split('&').filter_map(|one| one.strip_prefix(PARAMETER));
+            // Given twice, it is refused.
+            let signed = slots.next().filter(|_| slots.next().is_none())?;
+            let signed = decode(signed)?;
+            let (mut claims, url_signature) = signed.split_at_checked(CLAIMS_BYTES)?;
+            signature(&self.url_mac, &name, claims).verify_slice(url_signature).ok()?;
+            signature(&self.token_mac, &name, claims).verify_slice(&decode(token)?).ok()?;
+            Some(((name, claims.get_u64(), AccountId(claims.get_i64())), claims.get_i64()))
+        };
+        let (claims, expires) = verified().ok_or(SlotError::Invalid)?;
+        let expired = self.clock.now().as_microsecond() > expires;
+        if expired { Err(SlotError::Expired) } else { Ok(claims) }
+    }
+}
+
+/// Comparing it takes constant time. All parts have a fixed length but the type, which is last.
+fn signature(mac: &Hmac<Sha256>, name: &AssetName, claims: &[u8]) -> Hmac<Sha256> {
+    let mut mac = mac.clone();
+    mac.update(name.id());
+    mac.update(claims);
+    mac.update(name.media().content_type().as_bytes());
+    mac
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
-    use crate::domain::Media;
+    use crate::clock::ManualClock;
 
     fn assets(public: &str, former: &[&str]) -> Assets {
         let former: Vec<_> = former.iter().map(ToString::to_string).collect();
@@ -176,5 +268,85 @@ mod tests {
         let images: Vec<_> = written.images().map(ToString::to_string).collect();
         assert_eq!(images, [&*url, "https://a.example/a.png", &url, &url]);
         assert!(matches!(assets.addressed(&written), Cow::Borrowed(_)));
+    }
+
+    const ALICE: AccountId = AccountId(1);
+
+    fn slots(key: u8, clock: &ManualClock) -> Slots {
+        let assets = Assets::new(&Url::parse("http://example.com").unwrap(), &[]);
+        let key = SigningKey::new(&[key; SigningKey::BYTES_MIN]).unwrap();
+        Slots::new(&key, assets, Clock::Manual(clock.clone()))
+    }
+
+    fn clock() -> ManualClock {
+        ManualClock::new("2026-01-02T03:04:05Z".parse().unwrap())
+    }
+
+    /// What an upload request contains: the name in its path, its query, and the token.
+    type Parts = (Option<AssetName>, String, String);
+
+    fn issue(slots: &Slots, media: Media, size: u64) -> Parts {
+        let (name, upload_url, token) = slots.issue(ALICE, media, size);
+        let (path, query) = upload_url.split_once('?').unwrap();
+        assert_eq!(AssetName::parse(path.rsplit('/').next().unwrap()), Some(name));
+        (Some(name), query.to_owned(), token)
+    }
+
+    fn verify(
+        slots: &Slots,
+        (name, query, token): &Parts,
+    ) -> Result<(AssetName, u64, AccountId), SlotError> {
+        slots.verify(*name, Some(query), token)
+    }
+
+    #[test]
+    fn a_slot_is_valid_for_its_lifetime_on_every_server_with_the_key() {
+        let clock = clock();
+        let slots = [b'k', b'k', b'o'].map(|key| slots(key, &clock));
+        let parts = issue(&slots[0], Media::Webp, 12_345);
+        let name = parts.0.unwrap();
+        let claims = Ok((name, 12_345, ALICE));
+        let all = || slots.each_ref().map(|slots| verify(slots, &parts));
+        assert_eq!(name.media(), Media::Webp);
+        assert_eq!(all(), [claims, claims, Err(SlotError::Invalid)]);
+        clock.advance(Duration::from_secs(UPLOAD_SLOT_LIFETIME_SECONDS));
+        assert_eq!(all(), [claims, claims, Err(SlotError::Invalid)]);
+        clock.advance(Duration::from_micros(1));
+        let expired = Err(SlotError::Expired);
+        assert_eq!(all(), [expired, expired, Err(SlotError::Invalid)]);
+    }
+
+    #[test]
+    fn other_parts_and_changed_characters_are_refused() {
+        let slots = slots(b'k', &clock());
+        let [(name, query, token), other] = [1, 1].map(|size| issue(&slots, Media::Png, size));
+        let gif = AssetName::parse(&name.unwrap().to_string().replace(".png", ".gif"));
+        assert!(gif.is_some());
+        let signed = BASE64URL_NOPAD.decode(query.strip_prefix(PARAMETER).unwrap().as_bytes());
+        let of_url = BASE64URL_NOPAD.encode(&signed.unwrap()[CLAIMS_BYTES..]);
+        let mut all_wrong = vec![
+            (name, query.clone(), other.2.clone()),
+            (name, other.1.clone(), token.clone()),
+            (other.0, query.clone(), token.clone()),
+            (name, other.1, other.2),
+            (None, query.clone(), token.clone()),
+            (gif, query.clone(), token.clone()),
+            (name, query.clone(), of_url),
+        ];
+        let changes = |text: &str| -> Vec<String> {
+            let changed = |at: usize| {
+                let other = if text[at..].starts_with('A') { 'b' } else { 'A' };
+                format!("{}{other}{}", &text[..at], &text[at + 1..])
+            };
+            let others = [text[..text.len() - 1].to_owned(), format!("{text}A"), String::new()];
+            (0..text.len()).map(changed).chain(others).collect()
+        };
+        all_wrong.extend(changes(&token).into_iter().map(|token| (name, query.clone(), token)));
+        all_wrong.extend(changes(&query).into_iter().map(|query| (name, query, token.clone())));
+        for wrong in all_wrong {
+            assert_eq!(verify(&slots, &wrong), Err(SlotError::Invalid), "{wrong:?}");
+        }
+        assert_eq!(slots.verify(name, None, &token), Err(SlotError::Invalid));
+        assert!(verify(&slots, &(name, format!("a=b&{query}&c"), token)).is_ok());
     }
 }

@@ -1,16 +1,23 @@
-//! API keys: their records, the callers they authenticate, and their text.
+//! API keys and browser sessions: their records, the callers they authenticate, and their text.
 //!
 //! A key is `<vendor>_live_<public_id>_<secret>` (KE-01). Only the SHA-256 of the whole text is
 //! stored (KE-04). Generated keys carry a checksum, so that a mistyped key is rejected without a
 //! look-up; seeded keys need none.
+//!
+//! A session is a key of its account that a browser keeps in a cookie: every step of the store
+//! checks its [`KeyId`], and ending it is revoking it. A one-time code starts it. Only SHA-256
+//! digests are stored.
 
 use std::borrow::Cow;
 use std::fmt;
 
+use data_encoding::BASE64URL_NOPAD;
 use jiff::Timestamp;
 use rand::distr::{Alphanumeric, SampleString};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use super::PublicUrl;
 
 /// Prefix of every generated public id: the version of the format.
 const PUBLIC_ID_PREFIX: &str = "p1";
@@ -81,7 +88,7 @@ pub struct NewKey {
 }
 
 impl NewKey {
-    pub(crate) fn new(key: &GeneratedKey, scopes: Scopes) -> Self {
+    pub(crate) fn new(key: &ApiKey<'_>, scopes: Scopes) -> Self {
         let (public_id, digest) = (key.public_id().into(), key.digest());
         Self { public_id, name: None, digest, scopes, revoked: false }
     }
@@ -205,6 +212,7 @@ debug_only! {
     NewKey { public_id, scopes }
     KeyRecord { account, public_id, scopes, revoked_at }
     ApiKey<'_> { public_id }
+    SecretToken {}
 }
 
 fn is_word(text: &str) -> bool {
@@ -233,6 +241,58 @@ fn checksum(rest: &str) -> [u8; CHECKSUM_CHARS] {
         number /= 62;
         BASE62[digit]
     })
+}
+
+/// 256 random bits as 43 characters, for URLs and cookies: a one-time code, or a session's id.
+#[derive(Clone)]
+pub(crate) struct SecretToken(Box<str>);
+
+impl SecretToken {
+    pub(crate) fn make() -> Self {
+        Self(BASE64URL_NOPAD.encode(&rand::random::<[u8; 32]>()).into())
+    }
+
+    /// What a client sent, if it is a token, without white space around it: codes are pasted.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
+        (bytes.len() == 32).then(|| Self(text.into()))
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// The link that signs a browser in. A browser sends no fragment, so the code is in no log.
+    pub(crate) fn sign_in_link(&self, public: &PublicUrl) -> String {
+        format!("{}/sign-in#{}", public.url().as_str().trim_end_matches('/'), self.0)
+    }
+
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        Sha256::digest(&*self.0).into()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRecord {
+    /// Also its id in the dashboard; it gives access to nothing.
+    pub id: KeyId,
+    pub account: AccountId,
+    pub account_name: Box<str>,
+    /// The browser that it is in, in a few words, as the browser has said.
+    pub browser: Option<Box<str>>,
+    pub created_at: Timestamp,
+    /// The last request, to within a minute.
+    pub last_seen_at: Timestamp,
+    /// When it ends at the latest. It ends earlier if it is idle for too long.
+    pub expires_at: Timestamp,
+}
+
+impl SessionRecord {
+    /// The caller that this session authenticates. It may do everything.
+    pub const fn caller(&self) -> Caller {
+        Caller { key: self.id, account: self.account, scopes: Scopes::ALL }
+    }
 }
 
 #[cfg(test)]
@@ -303,6 +363,33 @@ mod tests {
         assert!(Vendor::new("acme2").is_ok());
         for text in ["", "Acme", "a_b", "a-b", "ä"] {
             assert!(Vendor::new(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_43_characters_and_read_back_without_white_space() {
+        let token = SecretToken::make();
+        assert_eq!(token.expose().len(), 43);
+        let read = SecretToken::read(&format!(" {}\n", token.expose())).unwrap();
+        assert_eq!(read.expose(), token.expose());
+        assert_ne!(SecretToken::make().expose(), token.expose());
+        assert_eq!(format!("{token:?}"), "SecretToken { .. }", "debug shows no token");
+    }
+
+    #[test]
+    fn a_text_of_another_form_is_no_token() {
+        let all = SecretToken::make().0.repeat(2);
+        for wrong in ["", &all[..42], &all[..44], &format!("{}=", &all[..42]), "session_1"] {
+            assert!(SecretToken::read(wrong).is_none(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_sign_in_link_has_the_code_in_its_fragment() {
+        let token = SecretToken::make();
+        for public in ["https://example.com/p", "https://example.com/p/"] {
+            let link = token.sign_in_link(&PublicUrl::parse(public).unwrap());
+            assert_eq!(link, format!("https://example.com/p/sign-in#{}", token.expose()));
         }
     }
 }

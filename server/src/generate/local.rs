@@ -28,12 +28,8 @@ use crate::blobs::Blobs;
 use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
 use crate::domain::{AssetName, GenerationRequest, OutputKind, ProviderTicket};
-use crate::limits::LOCAL_PAINTERS;
 use crate::quota::{Client, Quota};
 
-/// How long `local/slow` takes, and the longest that `parameters.seconds` can ask for.
-const SLOW_SECONDS: f64 = 3.0;
-const SLOW_SECONDS_MAX: f64 = 600.0;
 /// The longer side of a picture and of an animation. Smaller in our tests, which are not optimized.
 const PICTURE: u32 = if IN_TESTS { 192 } else { 512 };
 const ANIMATION: u32 = if IN_TESTS { 96 } else { 256 };
@@ -41,13 +37,10 @@ const IN_TESTS: bool = cfg!(all(debug_assertions, any(test, feature = "test-supp
 /// The longest side in units of the shorter one.
 const RATIO_MAX: f64 = 4.0;
 const FRAMES: u16 = 12;
-const FRAME_MILLIS: u32 = 120;
-/// Memory to decode an input image.
-const INPUT_MEMORY_MAX: u64 = 256 << 20;
 
 /// Painting occupies a processor each, which requests need too.
 pub(crate) static PAINTERS: LazyLock<Quota> =
-    LazyLock::new(|| Quota::new("painters", "the processors", LOCAL_PAINTERS, LOCAL_PAINTERS));
+    LazyLock::new(|| Quota::new("painters", "the processors", 2, 2));
 
 /// Red, green and blue, from 0 to 1.
 pub(crate) type Colour = [f32; 3];
@@ -66,7 +59,7 @@ pub(crate) struct Point {
 /// The colour at each place of the picture for a text, varied by a digest.
 pub(crate) type Paint = fn(&str, [u8; 32]) -> Box<dyn Fn(Point) -> Colour>;
 
-fn waves(_: &str, digest: [u8; 32]) -> Box<dyn Fn(Point) -> Colour> {
+pub(crate) fn waves(_: &str, digest: [u8; 32]) -> Box<dyn Fn(Point) -> Colour> {
     let tints = [0, 1, 2, 3].map(|at| f32::from(digest[at]) / 255.0);
     Box::new(move |Point { at: (x, y), moment, .. }| {
         let wave = (TAU * (3.0 * x + tints[3] + moment)).sin() / 8.0;
@@ -84,10 +77,6 @@ pub(crate) struct LocalProvider {
 }
 
 impl LocalProvider {
-    pub(crate) fn new(clock: Clock, assets: Assets, blobs: Blobs) -> Self {
-        Self { clock, assets, blobs, paint: waves }
-    }
-
     /// The input images that are assets of this service.
     fn inputs(&self, request: &GenerationRequest) -> Vec<AssetName> {
         let images = request.image_input.iter().chain(&request.image_inputs);
@@ -160,8 +149,7 @@ fn parameter<'a>(request: &'a GenerationRequest, name: &str) -> &'a Value {
 }
 
 fn slow_seconds(request: &GenerationRequest) -> f64 {
-    let seconds = parameter(request, "seconds").as_f64().unwrap_or(SLOW_SECONDS);
-    seconds.clamp(0.0, SLOW_SECONDS_MAX)
+    parameter(request, "seconds").as_f64().unwrap_or(3.0).clamp(0.0, 600.0)
 }
 
 fn not_uploaded(name: &AssetName) -> String {
@@ -227,7 +215,7 @@ fn painting(
 fn decoded(file: &Bytes, width: u32, height: u32) -> ImageResult<GrayImage> {
     let mut reader = ImageReader::new(Cursor::new(file)).with_guessed_format()?;
     let mut limits = Limits::default();
-    limits.max_alloc = Some(INPUT_MEMORY_MAX);
+    limits.max_alloc = Some(256 << 20);
     reader.limits(limits);
     Ok(reader.decode()?.resize_to_fill(width, height, FilterType::Triangle).into_luma8())
 }
@@ -235,7 +223,7 @@ fn decoded(file: &Bytes, width: u32, height: u32) -> ImageResult<GrayImage> {
 fn write_gif(file: &mut Cursor<Vec<u8>>, moment: impl Fn(f32) -> RgbImage) -> ImageResult<()> {
     let mut encoder = GifEncoder::new_with_speed(file, 30);
     encoder.set_repeat(Repeat::Infinite)?;
-    let delay = Delay::from_numer_denom_ms(FRAME_MILLIS, 1);
+    let delay = Delay::from_numer_denom_ms(120, 1);
     encoder.encode_frames((0..FRAMES).map(|frame| {
         let picture = DynamicImage::from(moment(f32::from(frame) / f32::from(FRAMES)));
         Frame::from_parts(picture.into_rgba8(), 0, 0, delay)

@@ -7,19 +7,14 @@ use image::metadata::Orientation;
 use image::{ImageDecoder, ImageReader};
 use imagesize::{Compression, ImageType};
 
+use crate::blobs::part;
 use crate::domain::{Media, OutputKind};
 use crate::limits::OUTPUT_HEAD_BYTES_MAX;
 
 /// Brands of what has the container of MP4 and is none: AVIF and HEIF images, QuickTime videos.
 const NOT_MP4: [&[u8]; 5] = [b"mif1", b"msf1", b"mif2", b"miaf", b"qt  "];
-/// Elements of WebM with the size of a track, each with one byte for the length of its content.
-const PIXEL_WIDTH: u8 = 0xb0;
-const PIXEL_HEIGHT: u8 = 0xba;
 /// Size and name of the box `tkhd` of a track of an MP4, in its two versions.
 const TRACK_HEADS: [[u8; 8]; 2] = [*b"\0\0\0\x5ctkhd", *b"\0\0\0\x68tkhd"];
-
-/// The end of a picture is looked for in so many last bytes.
-const TAIL: u64 = 4096;
 
 /// Type and size of an output, or why it is none. `declared` is used if the file does not tell.
 pub(crate) fn examine(
@@ -43,7 +38,7 @@ pub(crate) fn examine(
 pub(crate) fn is_cut(file: &mut File) -> io::Result<bool> {
     let (head, length) = (part(file, 0, 64)?, file.seek(SeekFrom::End(0))?);
     // Some programs append bytes, and decoders ignore them.
-    let tail = part(file, length.saturating_sub(TAIL), TAIL)?;
+    let tail = part(file, length.saturating_sub(4096), 4096)?;
     let lacks = |end: &[u8]| memchr::memmem::find(&tail, end).is_none();
     Ok(match (detect(&head), &*head) {
         (Some(Media::Png), _) => lacks(b"IEND\xae\x42\x60\x82"),
@@ -55,14 +50,6 @@ pub(crate) fn is_cut(file: &mut File) -> io::Result<bool> {
         }
         _ => length == 0,
     })
-}
-
-/// At most so many bytes of a file, from this position on.
-fn part(file: &mut (impl Read + Seek), from: u64, most: u64) -> io::Result<Vec<u8>> {
-    let mut part = Vec::new();
-    file.seek(SeekFrom::Start(from))?;
-    file.take(most).read_to_end(&mut part)?;
-    Ok(part)
 }
 
 /// The type of a file that begins so; `None` if it is not a stored one.
@@ -94,9 +81,10 @@ fn dimensions(file: &mut (impl Read + Seek), media: Media) -> io::Result<Option<
                 track_size(&part(file, end, OUTPUT_HEAD_BYTES_MAX)?)
             }
         },
+        // The elements `PixelWidth` and `PixelHeight` of a track.
         Media::Webm => (0..head.len()).find_map(|at| {
-            let (width, rest) = number(PIXEL_WIDTH, &head[at..])?;
-            nonzero((width, number(PIXEL_HEIGHT, rest)?.0))
+            let (width, rest) = number(0xb0, &head[at..])?;
+            nonzero((width, number(0xba, rest)?.0))
         }),
         Media::Avif => {
             let mut head = Cursor::new(head);

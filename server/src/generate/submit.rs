@@ -100,9 +100,14 @@ impl Submitter {
 
     async fn dispatch(&self, job: &JobRecord) -> Submission {
         let key = &job.key;
-        let error = match self.call_provider(job).await {
-            Ok(ticket) => return self.record_accepted(key, ticket).await,
-            Err(error) => error,
+        let request = self.assets.addressed(&job.request);
+        let call = AssertUnwindSafe(self.provider.submit(&request)).catch_unwind();
+        let error = match timeout(SUBMIT_TIMEOUT, call).await {
+            Ok(Ok(Ok(ticket))) => return self.record_accepted(key, ticket).await,
+            Ok(Ok(Err(SubmitError::Refused(why)))) => SubmitError::Refused(bounded_reason(&why)),
+            Ok(Ok(Err(error))) => error,
+            Ok(Err(_)) => SubmitError::Unknown("the provider's client panicked".to_owned()),
+            Err(_) => SubmitError::Unknown("it took too long".to_owned()),
         };
         let outcome = match &error {
             SubmitError::Refused(_) => "refused",
@@ -126,19 +131,6 @@ impl Submitter {
         }
         until_available(SUBMIT_RECORD_RETRY_FOR, || self.store.discard_job(key)).await?;
         Err(error.into())
-    }
-
-    async fn call_provider(&self, job: &JobRecord) -> Result<ProviderTicket, SubmitError> {
-        let request = self.assets.addressed(&job.request);
-        let call = AssertUnwindSafe(self.provider.submit(&request)).catch_unwind();
-        match timeout(SUBMIT_TIMEOUT, call).await {
-            Ok(Ok(Err(SubmitError::Refused(reason)))) => {
-                Err(SubmitError::Refused(bounded_reason(&reason)))
-            }
-            Ok(Ok(result)) => result,
-            Ok(Err(_)) => Err(SubmitError::Unknown("the provider's client panicked".to_owned())),
-            Err(_) => Err(SubmitError::Unknown("it took too long".to_owned())),
-        }
     }
 
     /// Records that the provider accepted a job, in the background if a client would wait too long.

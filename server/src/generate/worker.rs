@@ -24,12 +24,11 @@ use crate::blobs::asset_url::Assets;
 use crate::clock::Clock;
 use crate::domain::{Claim, Lease, Release, SigningKey};
 use crate::limits::{
-    JOB_DOUBT_LIMIT, JOB_HEARTBEAT, JOB_LEASE, JOB_POLL_AGE_DIVISOR, JOB_POLL_INTERVAL_MAX,
-    JOB_POLL_INTERVAL_MIN, JOB_POLL_TIMEOUT, JOB_PROVIDER_LIMIT, JOB_RETRY_DELAY_MAX,
+    JOB_DOUBT_LIMIT, JOB_LEASE, JOB_POLL_TIMEOUT, JOB_PROVIDER_LIMIT, JOB_RETRY_DELAY_MAX,
     JOB_RETRY_DELAY_MIN, PROVIDER_RETRY_AFTER_MAX,
 };
 use crate::quota::Quota;
-use crate::store::{self, JobQueue, StoreError};
+use crate::store::{JobQueue, Result, StoreError};
 
 /// Processes jobs. Any number may run concurrently, on any number of servers.
 #[derive(Clone)]
@@ -43,7 +42,6 @@ pub(crate) struct Worker {
     /// Sets the poll interval, and dates images.
     pub(crate) clock: Clock,
     pub(crate) settings: JobSettings,
-    /// See [`output::large_outputs`].
     pub(crate) large: Quota,
     pub(crate) activity: Arc<Activity>,
 }
@@ -65,11 +63,7 @@ impl Default for Activity {
 impl Worker {
     /// Processes a claimed job. When `stop` is ready the job is released as it is. If the store
     /// fails, the job is due again when its lease expires.
-    pub(crate) async fn step(
-        &self,
-        claim: Claim,
-        stop: impl Future<Output = ()>,
-    ) -> store::Result<()> {
+    pub(crate) async fn step(&self, claim: Claim, stop: impl Future<Output = ()>) -> Result<()> {
         let step = tokio::select! {
             step = AssertUnwindSafe(self.process(&claim)).catch_unwind() => match step {
                 Ok(step) => step,
@@ -89,7 +83,7 @@ impl Worker {
     /// Renews the lease until it is lost.
     async fn heartbeat(&self, lease: &Lease) -> StoreError {
         loop {
-            sleep(JOB_HEARTBEAT).await;
+            sleep(Duration::from_secs(5)).await;
             match self.store.renew_lease(lease, JOB_LEASE).await {
                 Ok(()) => {}
                 Err(error @ StoreError::LeaseLost) => return error,
@@ -106,16 +100,15 @@ impl Worker {
         state: Option<&str>,
         waits_for: &str,
         has_begun: bool,
-    ) -> store::Result<()> {
+    ) -> Result<()> {
         match self.store.note_job(&claim.lease, state, waits_for, has_begun).await {
-            Ok(()) => {}
-            Err(error @ StoreError::LeaseLost) => return Err(error),
+            outcome @ (Ok(()) | Err(StoreError::LeaseLost)) => return outcome,
             Err(error) => tracing::warn!(%error, "it could not be recorded what a job waits for"),
         }
         Ok(())
     }
 
-    async fn process(&self, claim: &Claim) -> store::Result<()> {
+    async fn process(&self, claim: &Claim) -> Result<()> {
         let Some(ticket) = claim.job.state.ticket() else {
             return self.fail(claim, SUBMIT_UNKNOWN).await;
         };
@@ -144,7 +137,7 @@ impl Worker {
     }
 
     /// Stores the outputs, then completes the job with all that can be kept: they are paid for.
-    async fn save(&self, claim: &Claim, outputs: Vec<Output>) -> store::Result<()> {
+    async fn save(&self, claim: &Claim, outputs: Vec<Output>) -> Result<()> {
         let (job, of) = (&claim.job, outputs.len());
         let mut images = Vec::new();
         let mut failure = PollError::permanent("the provider completed it without output");
@@ -174,7 +167,7 @@ impl Worker {
     }
 
     /// Releases a job that the provider still has until its next poll.
-    async fn wait(&self, claim: &Claim, outcome: Release) -> store::Result<()> {
+    async fn wait(&self, claim: &Claim, outcome: Release) -> Result<()> {
         let age = self.clock.now().duration_since(claim.job.created_at);
         let age = Duration::try_from(age).unwrap_or_default();
         if age > JOB_PROVIDER_LIMIT {
@@ -186,7 +179,7 @@ impl Worker {
     }
 
     /// Releases the job for another attempt after this error, or fails it if there were enough.
-    async fn retry_later(&self, claim: &Claim, what: &str, error: PollError) -> store::Result<()> {
+    async fn retry_later(&self, claim: &Claim, what: &str, error: PollError) -> Result<()> {
         let (job, failed_attempts) = (&claim.job.key, claim.failed_attempts);
         match &error {
             PollError::Permanent(_) => {}
@@ -212,7 +205,6 @@ impl Worker {
         Ok(())
     }
 
-    /// Whether there may be another attempt after this error.
     fn may_retry(&self, claim: &Claim, what: &str, error: &PollError) -> bool {
         let hours = Duration::from_secs(3600 * self.settings.retry_hours as u64);
         match error {
@@ -227,7 +219,7 @@ impl Worker {
     }
 
     /// Fails a job that the provider may still work on, and cancels it there.
-    async fn give_up(&self, claim: &Claim, reason: &str) -> store::Result<()> {
+    async fn give_up(&self, claim: &Claim, reason: &str) -> Result<()> {
         self.fail(claim, reason).await?;
         let (provider, job) = (self.provider.clone(), claim.job.key.clone());
         let Some(ticket) = claim.job.state.ticket().cloned() else { return Ok(()) };
@@ -240,7 +232,7 @@ impl Worker {
         Ok(())
     }
 
-    async fn fail(&self, claim: &Claim, reason: &str) -> store::Result<()> {
+    async fn fail(&self, claim: &Claim, reason: &str) -> Result<()> {
         let reason = bounded_reason(reason);
         self.store.fail_job(&claim.lease, &reason).await?;
         tracing::info!(job = ?claim.job.key, reason, "a job has failed");
@@ -257,9 +249,9 @@ fn next_attempt(what: &str, error: &PollError) -> String {
     format!("another attempt, because {what}{doubt}")
 }
 
-/// The older a job is, the less often it is polled.
+/// The older a job is, the less often it is polled: between these bounds, after each fifth of its age.
 fn poll_interval(age: Duration) -> Duration {
-    (age / JOB_POLL_AGE_DIVISOR).clamp(JOB_POLL_INTERVAL_MIN, JOB_POLL_INTERVAL_MAX)
+    (age / 5).clamp(Duration::from_millis(100), Duration::from_secs(2))
 }
 
 /// The delay doubles with each failed attempt in a row.

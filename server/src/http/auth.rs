@@ -10,7 +10,7 @@ use http::header::AUTHORIZATION;
 use tokio::time::{Instant, sleep_until};
 
 use crate::domain::{Caller, KeyRecord, Vendor};
-use crate::http::headers::sole;
+use crate::http::sole;
 use crate::limits::KEY_REFUSAL_TIME;
 use crate::store::{Store, StoreError};
 

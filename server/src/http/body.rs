@@ -11,9 +11,9 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Incoming};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::http::headers::sole;
+use crate::http::sole;
 pub use crate::limits::{BODY_BYTES_MAX, BODY_SECONDS_MAX};
-use crate::limits::{DISCARD_BYTES_MAX, FORM_BYTES_MAX, UPLOAD_RATE_MIN};
+use crate::limits::{FORM_BYTES_MAX, UPLOAD_RATE_MIN};
 use crate::quota::{ClientQuota, OverQuota, guarded};
 
 /// Why a body could not be read. Sizes are those of an upload slot, times are seconds.
@@ -95,7 +95,7 @@ pub(crate) fn discard(body: Incoming) {
     if body.is_end_stream() {
         return;
     }
-    let mut rest = Limited::new(body, DISCARD_BYTES_MAX);
+    let mut rest = Limited::new(body, 64 * 1024 * 1024);
     let discarded = async move {
         while let Ok(Some(Ok(_))) = timeout(Duration::from_secs(3), rest.frame()).await {}
     };

@@ -12,7 +12,7 @@ use url::{Origin, Url};
 use crate::domain::{PublicUrl, SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
 use crate::http::error::ApiError;
-use crate::http::headers::sole;
+use crate::http::sole;
 use crate::store::Store;
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -50,10 +50,6 @@ impl Site {
             cookie_attributes,
             is_in_memory: false,
         }
-    }
-
-    pub(crate) fn is_https(&self) -> bool {
-        self.origin.starts_with("https:")
     }
 
     /// Refuses what may be a change, unless the browser says that a page of this site sent it.

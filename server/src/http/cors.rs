@@ -15,7 +15,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method};
 use url::Url;
 
-use crate::http::headers::sole;
+use crate::http::sole;
 
 /// An origin, or `*` for all, whose pages may use the API.
 #[derive(Clone, Debug, PartialEq, Eq)]

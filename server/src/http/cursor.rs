@@ -50,9 +50,7 @@ impl Cursors {
     }
 
     fn sign(&self, listing: &Listing<'_>, position: PromptId) -> Hmac<Sha256> {
-        let kinds =
-            [None, Some(PromptKind::Image), Some(PromptKind::Text), Some(PromptKind::Video)];
-        let kind = kinds.iter().position(|kind| *kind == listing.kind).unwrap_or_default() as u8;
+        let kind = listing.kind.map_or(0, |kind| kind as u8 + 1);
         let mut mac = self.mac.clone();
         mac.update(&listing.account.0.to_be_bytes());
         mac.update(&[u8::from(listing.vault.is_some()), kind]);

@@ -10,7 +10,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use promptarium::PromptId;
 
 use crate::blobs::BlobError;
-use crate::blobs::upload_slot::SlotError;
+use crate::blobs::asset_url::SlotError;
 use crate::generate::SubmitError;
 use crate::generate::submit::SubmissionError;
 use crate::http::auth::AuthError;
@@ -81,8 +81,6 @@ pub(crate) const MODEL_REQUIRED: &str = "is required for images and videos";
 
 /// When a request may be sent again that is refused for load, or whose database cannot be reached.
 const RETRY_AFTER_SECONDS: &str = "2";
-/// The same where somebody has to make space.
-const RETRY_WHEN_FULL_SECONDS: &str = "30";
 
 const NO_VAULT: &str = "names no vault of this account";
 const INTERNAL: &str =
@@ -127,8 +125,7 @@ impl ApiError {
                  failed; another try needs another clientJobId",
             ),
             Self::Submission(J::Provider(error)) => {
-                let text = format!("{self}; nothing was queued");
-                let problem = Problem::unavailable(text);
+                let problem = Problem::unavailable(format!("{self}; nothing was queued"));
                 let wait = match error {
                     P::Busy(_, wait) => wait,
                     P::NotAuthorized(_) => &PROVIDER_REFUSED_WAIT,
@@ -248,7 +245,8 @@ impl Problem {
 
     fn full(what: &str) -> Self {
         let text = format!("{what} has no space left; nothing was carried out");
-        Self::unavailable(text).header(RETRY_AFTER, RETRY_WHEN_FULL_SECONDS)
+        // Somebody has to make space.
+        Self::unavailable(text).header(RETRY_AFTER, "30")
     }
 
     /// A 503 that invites a retry: certainly nothing was carried out.

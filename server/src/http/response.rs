@@ -33,15 +33,13 @@ pub type ResponseBody =
 /// A response with a body in memory or a streamed one.
 pub type Response = http::Response<ResponseBody>;
 
-const ENVELOPE_BYTES: usize = 1024;
-
 /// An envelope around what `write` appends. A page has the cursor of the next one, or null (EN-07).
 fn envelope(
     status: StatusCode,
     write: impl FnOnce(&mut Vec<u8>),
     next_cursor: Option<Option<&str>>,
 ) -> Response {
-    let mut bytes = Vec::with_capacity(ENVELOPE_BYTES);
+    let mut bytes = Vec::with_capacity(1024);
     let mut envelope = Object::begin(&mut bytes);
     write(envelope.field("data"));
     envelope.field("error").extend_from_slice(b"null");

@@ -40,7 +40,8 @@ pub(crate) enum Field<'a> {
 }
 
 /// Every failing field of one request with its error (ER-03).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{}", summary(.0))]
 pub struct FieldErrors(pub(crate) BTreeMap<&'static str, FieldError>);
 
 impl<'a> Form<'a> {
@@ -95,6 +96,12 @@ impl<'a> Form<'a> {
         self.fields.contains_key(name)
     }
 
+    /// Makes of each field that is `null` an absent one.
+    pub(crate) fn without_nulls(mut self) -> Self {
+        self.fields.retain(|_, field| field.raw() != "null");
+        self
+    }
+
     pub(crate) fn is_clean(&self) -> bool {
         self.errors.0.is_empty()
     }
@@ -144,20 +151,16 @@ impl FieldErrors {
     }
 }
 
-/// A summary for a person: the fields, and the error if there is only one.
-impl fmt::Display for FieldErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.first_key_value() {
-            Some((name, error)) if self.0.len() == 1 => write!(f, "{name} {error}"),
-            _ => {
-                let names = self.0.keys().copied().collect::<Vec<_>>().join(", ");
-                write!(f, "{} fields are not valid: {names}; details says why", self.0.len())
-            }
+/// For a person: the fields, and the error if there is only one.
+fn summary(errors: &BTreeMap<&'static str, FieldError>) -> String {
+    match errors.first_key_value() {
+        Some((name, error)) if errors.len() == 1 => format!("{name} {error}"),
+        _ => {
+            let names = errors.keys().copied().collect::<Vec<_>>().join(", ");
+            format!("{} fields are not valid: {names}; details says why", errors.len())
         }
     }
 }
-
-impl std::error::Error for FieldErrors {}
 
 /// The fields among `known` of the JSON object in `body`, the last of repeated ones.
 pub(crate) fn json_fields<'a>(

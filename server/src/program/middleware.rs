@@ -4,15 +4,15 @@
 use http::header::HeaderName;
 use http::{HeaderMap, HeaderValue, StatusCode};
 
-use crate::api::route::{Answered, Middleware};
+use crate::api::{Answered, Middleware};
 use crate::domain::Caller;
 use crate::error_chain::error_chain;
 use crate::http::compression;
 use crate::http::cors::{self, CorsOrigin};
 use crate::http::error::ApiError;
-use crate::http::headers::sole;
 use crate::http::rates::Rates;
 use crate::http::response::Response;
+use crate::http::sole;
 use crate::serve::metrics::RequestMetrics;
 
 pub(super) struct ProgramMiddleware {

@@ -94,8 +94,6 @@ impl Default for ListenerLimits {
     }
 }
 
-const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-
 /// Serves one connection until it ends or stalls. When `drain` closes, requests are completed.
 pub(super) async fn serve_connection(
     stream: Socket,
@@ -128,7 +126,7 @@ pub(super) async fn serve_connection(
     });
     let stream = TrackedStream { stream, activity: activity.clone() };
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), answer));
-    let mut check = interval(CHECK_INTERVAL);
+    let mut check = interval(Duration::from_secs(1));
     let (mut draining, mut closing_since) = (false, None::<Instant>);
     loop {
         tokio::select! {

@@ -43,8 +43,6 @@ impl ListenerLimits {
     }
 }
 
-#[cfg(not(unix))]
-pub(crate) use tokio::net::{TcpListener as LocalListener, TcpStream as LocalStream};
 #[derive(Clone, Debug)]
 pub struct ListenerQuotas {
     pub(crate) connections: Quota,
@@ -125,7 +123,7 @@ fn bound_unsent_bytes(listener: &Listener, limits: &ListenerLimits) {
     #[cfg(target_os = "linux")]
     if let Either::Left(listener) = listener {
         let socket = socket2::SockRef::from(listener);
-        let set = socket.set_tcp_notsent_lowat(limits::UNSENT_BYTES_MAX);
+        let set = socket.set_tcp_notsent_lowat(64 * 1024);
         let set = set.and_then(|()| socket.set_tcp_user_timeout(Some(limits.write_stall_timeout)));
         if let Err(error) = set {
             tracing::warn!(%error, "the kernel's memory for unread responses cannot be bounded");
@@ -141,7 +139,8 @@ fn protocol() -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     // `serve_connection` has timeouts for heads and idle connections of its own.
     // A client that ends its sending with its request is answered.
-    builder.http1().header_read_timeout(None).half_close(true).max_buf_size(limits::HEAD_BYTES_MAX);
+    // S-80 promises 64 KiB for a request head, and that an address of more is 414.
+    builder.http1().header_read_timeout(None).half_close(true).max_buf_size(96 * 1024);
     builder
         .http2()
         .max_concurrent_streams(STREAMS_MAX)
@@ -149,9 +148,6 @@ fn protocol() -> auto::Builder<TokioExecutor> {
         .initial_connection_window_size(STREAMS_MAX * WINDOW_BYTES);
     builder
 }
-
-/// The address of all clients of a Unix socket.
-const NO_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 
 /// The next connection, and its permit unless its address has too many. A failure is retried: a
 /// server that stops accepting when descriptors run out would not recover.
@@ -162,8 +158,10 @@ async fn accept(listener: &Listener, connections: &Quota) -> (Socket, IpAddr, Op
             Either::Left(tcp) => {
                 tcp.accept().await.map(|(one, peer)| (Either::Left(one), peer.ip()))
             }
+            // All clients of a Unix socket have one address.
             Either::Right(local) => {
-                local.accept().await.map(|(one, _)| (Either::Right(one), NO_ADDRESS))
+                let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+                local.accept().await.map(|(one, _)| (Either::Right(one), nowhere))
             }
         };
         match accepted {

@@ -21,7 +21,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use crate::api::route::Route;
+use crate::api::Route;
 use crate::generate::Outcomes;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;

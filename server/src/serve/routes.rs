@@ -6,8 +6,9 @@ use http::Method;
 use matchit::Router;
 use promptarium::path;
 
-use crate::api::route::{Handler, Route};
-use crate::api::{files, generations, health, keys, openapi, prompts, readiness, vaults};
+use crate::api::{
+    Handler, Route, files, generations, health, keys, openapi, prompts, readiness, vaults,
+};
 use crate::blobs::asset_url::{ASSETS, STORAGE};
 use crate::domain::BASE_PATH;
 use crate::http::auth::Access;
@@ -52,7 +53,7 @@ pub fn table() -> Vec<Route> {
         api("createGeneration", M::POST, path::GENERATIONS, Write, authed!(generations::create)),
         api("generationStatus", M::GET, path::GENERATION_STATUS, Key, authed!(generations::status)),
 
-        api("createUploadSlot", M::POST, path::UPLOADS_IMAGES, Write, authed!(files::create_slot)),
+        api("createUploadSlot", M::POST, path::UPLOADS_IMAGES, Write, authed!(files::slot)),
 
         api("listApiKeys", M::GET, path::API_KEYS, Session, authed!(keys::list)),
         api("createApiKey", M::POST, path::API_KEYS, Session, authed!(keys::create)),

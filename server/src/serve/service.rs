@@ -19,29 +19,22 @@ use hyper::body::Incoming;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use crate::api::route::{Answered, Handler, Pages, Route};
-use crate::api::{Api, HandlerResult, Request};
+use crate::api::{Answered, Api, Handler, HandlerResult, Pages, Request, Route};
 use crate::domain::SessionRecord;
 use crate::http::auth::{Access, AuthError, authenticate};
 use crate::http::error::ApiError;
-use crate::http::headers::{REQUEST_ID, request_id, sole};
 use crate::http::path::RequestTarget;
 use crate::http::response::{self, Response};
+use crate::http::{REQUEST_ID, request_id, sole};
 use crate::serve::listener::HttpService;
 use crate::serve::routes::Routes;
 use crate::store::StoreError;
 
-/// A year. Not for subdomains, which may be other services.
-const HSTS: &str = "max-age=31536000";
-
 /// The whole service as a function from request to response.
 pub struct ApiService {
-    /// The route table.
-    pub routes: Routes,
-    /// What handlers need.
-    pub api: Api,
-    /// How pages fail, if there are pages.
-    pub pages: Option<Pages>,
+    pub(crate) routes: Routes,
+    pub(crate) api: Api,
+    pub(crate) pages: Option<Pages>,
 }
 
 impl HttpService for Arc<ApiService> {
@@ -80,8 +73,10 @@ impl HttpService for Arc<ApiService> {
         headers.extend(known.rates);
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        if self.api.site.is_https() {
-            headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(HSTS));
+        if self.api.site.origin.starts_with("https:") {
+            // A year. Not for subdomains, which may be other services.
+            let year = HeaderValue::from_static("max-age=31536000");
+            headers.insert(STRICT_TRANSPORT_SECURITY, year);
         }
         headers.insert(REQUEST_ID, id);
         response

@@ -5,15 +5,11 @@
 
 mod account;
 mod accounts;
-mod admin;
 mod data;
-mod job;
 mod jobs;
-mod journal;
 mod keys;
 mod prompts;
 mod queue;
-mod rows;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -22,21 +18,18 @@ mod vaults;
 mod webhooks;
 
 use std::collections::HashMap;
+use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 use self::account::AccountView;
-use self::data::{Data, Step};
-#[cfg(feature = "folder")]
-pub(in crate::store) use self::journal::Undo;
-use self::journal::{Ack, until_durable};
-pub(in crate::store) use self::journal::{Batch, Journal};
-#[cfg(feature = "folder")]
+use self::data::Data;
 pub(in crate::store) use self::table::Change;
 use super::{Result, Store, StoreError};
 use crate::clock::Clock;
@@ -78,30 +71,31 @@ impl MemoryStore {
 
     /// Runs a step. It is undone if it fails or panics, and if the journal cannot make it durable.
     async fn step<T: Send>(&self, step: impl FnOnce(&mut Data) -> Result<T> + Send) -> Result<T> {
-        let (result, ack) = {
+        let (result, durable) = {
             let mut data = self.data.write();
-            let settled =
-                self.journal.as_ref().map_or(data.last_step, |journal| journal.last_durable());
-            let mut running = Step::begin(&mut data, settled);
-            let result = step(running.data);
-            running.is_done = result.is_ok();
-            drop(running);
+            let last = data.last_step;
+            data.begin(self.journal.as_ref().map_or(last, |journal| journal.last_durable()));
+            let result = catch_unwind(AssertUnwindSafe(|| step(&mut data)));
+            if !matches!(result, Ok(Ok(_))) {
+                data.undo_from(last + 1);
+            }
+            let result = result.unwrap_or_else(|panic| resume_unwind(panic));
             let is_changed = result.is_ok() && self.journal.is_some();
             let changes = if is_changed { data.changes() } else { Vec::new() };
-            (result, self.ack(data.last_step, changes))
+            (result, self.durable(data.last_step, changes))
         };
-        until_durable(ack).await?;
+        durable.await?;
         result
     }
 
     /// Runs a step that changes nothing, again if what it has seen is undone.
     async fn look<T: Send>(&self, step: impl Fn(&Data) -> Result<T> + Send + Sync) -> Result<T> {
         loop {
-            let (result, ack) = {
+            let (result, durable) = {
                 let data = self.data.read();
-                (step(&data), self.ack(data.last_step, Vec::new()))
+                (step(&data), self.durable(data.last_step, Vec::new()))
             };
-            match until_durable(ack).await {
+            match durable.await {
                 Err(StoreError::NotDurable { .. }) => {}
                 Err(error) => return Err(error),
                 Ok(()) => return result,
@@ -130,15 +124,20 @@ impl MemoryStore {
         .await
     }
 
-    /// For the changes of a step, and those before it: what a caller has seen must not be lost.
-    fn ack(&self, step: u64, changes: Vec<table::Change>) -> Ack {
-        let journal = self.journal.as_ref()?;
-        if changes.is_empty() && step <= journal.last_durable() {
-            return None;
+    /// Waits for the changes of a step, and those before it: what a caller has seen must not be lost.
+    fn durable(&self, step: u64, changes: Vec<Change>) -> impl Future<Output = Result<()>> + use<> {
+        let mut ack = None;
+        if let Some(journal) = &self.journal
+            && (!changes.is_empty() || step > journal.last_durable())
+        {
+            let (done, acknowledged) = oneshot::channel();
+            journal.append(Batch { step, changes, done });
+            ack = Some(acknowledged);
         }
-        let (done, ack) = tokio::sync::oneshot::channel();
-        journal.append(Batch { step, changes, done });
-        Some(ack)
+        async {
+            let Some(ack) = ack else { return Ok(()) };
+            ack.await.map_err(|_| StoreError::OutcomeUnknown("the journal has ended".into()))?
+        }
     }
 }
 
@@ -150,5 +149,66 @@ impl Store for MemoryStore {
 
     async fn check(&self) -> Result<()> {
         Ok(())
+    }
+}
+
+/// Makes the steps of a store durable, in their order.
+pub(in crate::store) trait Journal: Debug + Send + Sync {
+    fn append(&self, batch: Batch);
+
+    /// The last step that is durable, as are all before it.
+    fn last_durable(&self) -> u64;
+}
+
+/// What one step has changed; nothing, if somebody waits for the steps before.
+#[derive(Debug)]
+pub(in crate::store) struct Batch {
+    pub(in crate::store) step: u64,
+    pub(in crate::store) changes: Vec<Change>,
+    /// Gets `Ok` when this and all earlier batches are durable, and the error otherwise.
+    pub(in crate::store) done: oneshot::Sender<Result<()>>,
+}
+
+/// Undoes the steps that a journal could not make durable.
+#[cfg(feature = "folder")]
+pub(in crate::store) struct Undo(Arc<RwLock<Data>>);
+
+#[cfg(feature = "folder")]
+impl Undo {
+    /// Undoes the steps after `durable`. No step is taken while `refuse` runs.
+    pub(in crate::store) fn after(&self, durable: u64, refuse: impl FnOnce()) {
+        let mut data = self.0.write();
+        data.undo_from(durable + 1);
+        refuse();
+    }
+}
+
+#[cfg(feature = "folder")]
+impl MemoryStore {
+    /// Adds a record of a journal.
+    pub(in crate::store) fn load(&self, number: i64, kind: &str, text: &str) -> Result<(), String> {
+        let mut data = self.data.write();
+        let loaded = data.tables().find_map(|table| table.load(number, kind, text));
+        let loaded = loaded.ok_or_else(|| format!("a record of the unknown kind {kind}"))?;
+        loaded.map_err(|error| format!("the record {number} ({kind}): {error}"))
+    }
+
+    /// Writes its steps to this journal from now on, after all records are loaded.
+    pub(in crate::store) fn with_journal<J: Journal + 'static, E>(
+        mut self,
+        start: impl FnOnce(Undo) -> Result<J, E>,
+    ) -> Result<Self, E> {
+        {
+            let data = &mut *self.data.write();
+            for key in data.keys.values() {
+                data.public_ids.insert(key.public_id.clone(), key.id);
+            }
+            for job in data.jobs.values() {
+                data.job_queue.insert(job.queue_key(), ());
+                data.job_list.insert(job.list_key(), job.record.key.client_job_id.clone());
+            }
+        }
+        self.journal = Some(Box::new(start(Undo(self.data.clone()))?));
+        Ok(self)
     }
 }

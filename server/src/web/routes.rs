@@ -6,8 +6,7 @@ use super::{
     Visit, account, chosen, generate, home, jobs, keys, prompt, prompts, public, sessions, vaults,
 };
 use crate::api::files::send;
-use crate::api::route::{Handler, Route};
-use crate::api::{Api, HandlerResult, Request};
+use crate::api::{Api, Handler, HandlerResult, Request, Route};
 use crate::blobs::asset_url::THUMBNAILS;
 use crate::http::auth::Access;
 use crate::http::error::ApiError;

@@ -9,9 +9,7 @@ use promptarium::limits as l;
 use serde_json::{Value, json};
 
 use super::document;
-use crate::api::route::Route;
-use crate::api::webhooks;
-use crate::api::{files, generations, keys as api_keys, prompts, vaults};
+use crate::api::{Route, files, generations, keys as api_keys, prompts, vaults, webhooks};
 use crate::domain::{Media, ModelNamespace, OutputKind, PromptKind, PublicUrl, VaultVisibility};
 use crate::http::auth::Access;
 use crate::http::body::{BODY_BYTES_MAX, BODY_SECONDS_MAX};

@@ -10,7 +10,8 @@ fn local() -> (LocalProvider, ManualClock) {
     let clock = ManualClock::new("2026-01-01T00:00:00Z".parse().unwrap());
     let assets = Assets::new(&"https://prompts.example/".parse().unwrap(), &[]);
     let blobs = Blobs::in_memory();
-    (LocalProvider::new(Clock::Manual(clock.clone()), assets, blobs), clock)
+    let paint = waves;
+    (LocalProvider { clock: Clock::Manual(clock.clone()), assets, blobs, paint }, clock)
 }
 
 /// A request for "a lighthouse" of `local/plasma` with some fields set in its JSON.

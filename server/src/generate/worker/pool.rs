@@ -20,8 +20,7 @@ use crate::error_chain::error_chain;
 use crate::generate::submit::SUBMIT_UNKNOWN;
 use crate::limits::{
     JOB_DELETE_INTERVAL, JOB_LEASE, JOBS_AT_ONCE, SUBMIT_CHECK_INTERVAL, SUBMIT_LATE_GRACE,
-    SUBMIT_LIMIT, SUBMIT_UNRECORDED_RETRY_FOR, WORKER_ERROR_PAUSE, WORKER_IDLE,
-    WORKER_STOP_TIMEOUT,
+    SUBMIT_LIMIT, SUBMIT_UNRECORDED_RETRY_FOR,
 };
 use crate::store::StoreError;
 
@@ -135,7 +134,7 @@ impl WorkerPool {
     pub(crate) async fn stop(self) {
         self.stop.cancel();
         self.drain.cancel();
-        if timeout(WORKER_STOP_TIMEOUT, self.task).await.is_err() {
+        if timeout(Duration::from_secs(5), self.task).await.is_err() {
             tracing::warn!("some workers did not release their jobs in time");
         }
     }
@@ -170,18 +169,6 @@ impl JobsInProgress {
     }
 }
 
-async fn process<W: Work>(
-    worker: W,
-    (account, claim): (AccountId, W::Claim),
-    stop: CancellationToken,
-) -> AccountId {
-    match guarded(worker.process(claim, stop)).await {
-        Ok(()) | Err(StoreError::LeaseLost) => {}
-        Err(error) => tracing::error!(error = error_chain(&error), "the store failed a worker"),
-    }
-    account
-}
-
 /// Claims jobs until `drain`, then waits for those in progress, which end or are stopped.
 async fn work(worker: impl Work, drain: CancellationToken, stop: CancellationToken) {
     let (mut in_progress, mut turn) = (JobsInProgress::default(), Turn::default());
@@ -195,13 +182,25 @@ async fn work(worker: impl Work, drain: CancellationToken, stop: CancellationTok
         }
         turn.except = in_progress.accounts_with_enough(worker.at_once() - busy);
         match guarded(worker.claim(&turn)).await {
-            Ok(Some(claim)) => {
-                turn.after = claim.0;
-                in_progress.accounts.push(turn.after);
-                in_progress.tasks.spawn(process(worker.clone(), claim, stop.clone()));
+            Ok(Some((account, claim))) => {
+                turn.after = account;
+                in_progress.accounts.push(account);
+                let step = worker.clone().process(claim, stop.clone());
+                in_progress.tasks.spawn(async move {
+                    match guarded(step).await {
+                        Ok(()) | Err(StoreError::LeaseLost) => {}
+                        Err(error) => {
+                            tracing::error!(
+                                error = error_chain(&error),
+                                "the store failed a worker"
+                            );
+                        }
+                    }
+                    account
+                });
             }
             Ok(None) => {
-                let mut due = pin!(worker.due(WORKER_IDLE, &turn.except));
+                let mut due = pin!(worker.due(Duration::from_secs(2), &turn.except));
                 loop {
                     tokio::select! {
                         () = &mut due => break,
@@ -212,7 +211,7 @@ async fn work(worker: impl Work, drain: CancellationToken, stop: CancellationTok
             }
             Err(error) => {
                 tracing::error!(error = error_chain(&error), "the store failed the workers");
-                drain.run_until_cancelled(sleep(WORKER_ERROR_PAUSE)).await;
+                drain.run_until_cancelled(sleep(Duration::from_secs(1))).await;
             }
         }
     }

@@ -14,15 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::{Checked, Field, Form};
-
-impl Form<'_> {
-    /// Makes of each field that is `null` an absent one.
-    pub(crate) fn without_nulls(mut self) -> Self {
-        self.fields.retain(|_, field| field.raw() != "null");
-        self
-    }
-}
+use super::{Checked, Field};
 
 /// A string with this many characters, without U+0000, which PostgreSQL cannot store.
 pub(crate) fn text(length: RangeInclusive<usize>) -> impl Fn(&Field<'_>) -> Checked<Arc<str>> {
@@ -111,8 +103,7 @@ fn span(range: &RangeInclusive<usize>, units: &str) -> String {
 
 /// A value as it was sent, shortened so that it does not fill the response.
 fn shorten(text: &str) -> String {
-    const MOST: usize = 24;
-    match text.char_indices().nth(MOST) {
+    match text.char_indices().nth(24) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }

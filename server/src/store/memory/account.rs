@@ -3,17 +3,17 @@
 //! A membership is recorded three times, by itself, in the prompt's `vault_ids` and in the vault's
 //! count, and changed only here.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::data::Data;
-use super::rows::{Kind, Member, StoredPrompt};
+use super::data::{Data, Kind, Member, StoredPrompt};
 use crate::domain::{
-    AccountId, Membership, NewPrompt, PromptInputs, PromptKind, PromptRecord, SharedPrompt,
-    VaultRecord, slug,
+    AccountId, ListedPrompt, Membership, NewPrompt, PromptInputs, PromptKind, PromptRecord,
+    SharedPrompt, VaultRecord, slug,
 };
 use crate::limits::MEMORY_FORK_PROMPTS_MAX;
 use crate::store::{Result, StoreError};
@@ -58,6 +58,18 @@ impl<D: Deref<Target = Data>> AccountView<D> {
     fn prompts(&self, end: PromptId) -> impl DoubleEndedIterator<Item = &SharedPrompt> {
         let prompts = self.data.prompts.range((self.id, PromptId::new(i64::MIN))..(self.id, end));
         prompts.map(|(_, prompt)| &prompt.shown)
+    }
+
+    /// The contents of a vault in display order.
+    pub(super) fn contents(&self, vault: VaultId) -> Result<Vec<ListedPrompt>> {
+        self.vault(vault)?;
+        let mut members: Vec<_> = self.members(vault).collect();
+        members.sort_unstable_by_key(|(membership, member)| Reverse((member.pin, *membership)));
+        let listed = members.into_iter().map(|(membership, member)| {
+            let (prompt, pinned) = (self.prompt(member.prompt)?, member.pin.is_some());
+            Ok(ListedPrompt { prompt, membership, pinned })
+        });
+        listed.collect()
     }
 
     pub(super) fn stored(&self, id: PromptId) -> Result<&StoredPrompt> {
@@ -169,7 +181,6 @@ impl<D: DerefMut<Target = Data>> AccountView<D> {
         Ok(())
     }
 
-    /// Removes a membership. Returns its prompt.
     pub(super) fn remove_member(&mut self, at: Membership) -> Result<PromptId> {
         let removed = self.data.members.remove(&(self.id, at.vault, at.id));
         let prompt = removed.ok_or(StoreError::NotFound)?.prompt;

@@ -1,16 +1,79 @@
-//! Submission and status of generation jobs in memory.
+//! Generation jobs in memory: the orders in which they are found, their submission and status.
 
 use std::cmp::Reverse;
+use std::iter;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::MemoryStore;
 use super::account::AccountView;
-use super::rows::{Job, Phase};
-use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
+use super::data::{Data, Job, Phase, QueueKey};
+use crate::domain::{
+    AccountId, Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved,
+};
 use crate::store::{JobStore, Result, StoreError};
+
+impl Data {
+    pub(super) fn job(&self, key: &JobKey) -> Option<&Job> {
+        self.jobs.get(&(key.account, key.client_job_id.clone()))
+    }
+
+    pub(super) fn put_job(&mut self, job: Job) {
+        let name = job.record.key.client_job_id.clone();
+        match self.job(&job.record.key).map(Job::queue_key) {
+            Some(before) => {
+                self.job_queue.remove(&before);
+                let has_ended = before.phase != Phase::Ended && job.phase() == Phase::Ended;
+                if let Some(extension) = self.extension.as_mut().filter(|_| has_ended) {
+                    let prompt = match job.record.state {
+                        JobState::Completed(_, id) => self.prompts.get(&(before.account, id)),
+                        _ => None,
+                    };
+                    let images = prompt.map(|prompt| prompt.shown.images.clone());
+                    extension.job_ended(&job.record, images.unwrap_or_default());
+                }
+            }
+            None => self.job_list.insert(job.list_key(), name.clone()),
+        }
+        self.job_queue.insert(job.queue_key(), ());
+        self.jobs.insert((job.record.key.account, name), job);
+    }
+
+    pub(super) fn remove_job(&mut self, job: &(AccountId, Arc<str>)) {
+        if let Some(removed) = self.jobs.remove(job) {
+            self.job_queue.remove(&removed.queue_key());
+            self.job_list.remove(&removed.list_key());
+        }
+    }
+
+    /// The first key of each account that has jobs in this phase.
+    pub(super) fn first_keys(&self, phase: Phase) -> impl Iterator<Item = &QueueKey> {
+        let mut from =
+            QueueKey { phase, account: AccountId(i64::MIN), at: Timestamp::MIN, name: "".into() };
+        iter::from_fn(move || {
+            let (first, ()) = self.job_queue.range(from.clone()..).next()?;
+            from.account = AccountId(first.account.0 + 1);
+            Some(first).filter(|first| first.phase == phase)
+        })
+    }
+
+    /// The keys in this phase up to this time, of one account after the other.
+    pub(super) fn keys_until(
+        &self,
+        phase: Phase,
+        until: Timestamp,
+    ) -> impl Iterator<Item = &QueueKey> {
+        self.first_keys(phase).flat_map(move |first| {
+            let keys = self.job_queue.range(first.clone()..).map(|(key, ())| key);
+            keys.take_while(move |key| {
+                (key.phase, key.account) == (phase, first.account) && key.at <= until
+            })
+        })
+    }
+}
 
 impl MemoryStore {
     /// Runs `step` on a job if it is `valid`; fails with `error` otherwise.

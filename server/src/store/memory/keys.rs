@@ -7,8 +7,7 @@ use jiff::Timestamp;
 
 use super::MemoryStore;
 use super::account::AccountView;
-use super::data::Data;
-use super::rows::{Code, Kind, Session};
+use super::data::{Code, Data, Kind, Session};
 use crate::clock::after;
 use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, SessionRecord};
 use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION, SESSION_MAX, SIGN_IN_CODE_LIFETIME};

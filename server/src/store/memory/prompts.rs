@@ -7,7 +7,7 @@ use promptarium::{PromptId, VaultId, VaultPromptId};
 
 use super::MemoryStore;
 use super::account::set;
-use super::rows::{StoredPrompt, later};
+use super::data::{StoredPrompt, later};
 use crate::domain::{
     Caller, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery, SharedPrompt,
 };

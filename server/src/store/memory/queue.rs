@@ -8,7 +8,7 @@ use promptarium::PromptId;
 use tokio::time::sleep;
 
 use super::MemoryStore;
-use super::rows::{Job, Phase, QueueKey};
+use super::data::{Job, Phase, QueueKey};
 use crate::clock::{after, before};
 use crate::domain::{
     AccountId, Claim, GenerationRequest, JobKey, JobState, Lease, PromptImage, Release, Turn,

@@ -55,10 +55,6 @@ impl<K: Clone + Ord, V: Clone> Table<K, V> {
         self.rows.contains_key(key)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
         self.rows.iter().map(|(key, row)| (key, &row.value))
     }
@@ -108,9 +104,6 @@ pub(super) trait AnyTable {
     #[cfg(test)]
     fn records(&self) -> Vec<Change>;
 
-    #[cfg(feature = "folder")]
-    fn kind(&self) -> Option<&'static str>;
-
     /// Begins a step. Those up to `settled` will not be undone.
     fn begin(&mut self, step: u64, settled: u64);
 
@@ -120,8 +113,9 @@ pub(super) trait AnyTable {
     /// Adds the records that a step has changed.
     fn changes(&self, step: u64, all: &mut Vec<Change>);
 
+    /// Adds a record, if it is of the kind of this table.
     #[cfg(feature = "folder")]
-    fn load(&mut self, number: i64, text: &str) -> serde_json::Result<()>;
+    fn load(&mut self, number: i64, kind: &str, text: &str) -> Option<serde_json::Result<()>>;
 }
 
 impl<K, V> AnyTable for Table<K, V>
@@ -137,11 +131,6 @@ where
             Change { number: *number, kind, text }
         };
         self.rows.iter().map(record).collect()
-    }
-
-    #[cfg(feature = "folder")]
-    fn kind(&self) -> Option<&'static str> {
-        self.kind
     }
 
     fn begin(&mut self, step: u64, settled: u64) {
@@ -182,11 +171,12 @@ where
     }
 
     #[cfg(feature = "folder")]
-    fn load(&mut self, number: i64, text: &str) -> serde_json::Result<()> {
-        let (key, value) = serde_json::from_str(text)?;
-        self.rows.insert(key, Row { number, value });
-        self.last_number.fetch_max(number, Relaxed);
-        Ok(())
+    fn load(&mut self, number: i64, kind: &str, text: &str) -> Option<serde_json::Result<()>> {
+        self.kind.filter(|own| *own == kind)?;
+        Some(serde_json::from_str(text).map(|(key, value)| {
+            self.rows.insert(key, Row { number, value });
+            self.last_number.fetch_max(number, Relaxed);
+        }))
     }
 }
 
@@ -261,10 +251,10 @@ mod tests {
     #[test]
     fn records_are_loaded_and_new_rows_have_later_numbers() {
         let mut table: Table<i64, String> = Table::new(Some("word"), &Arc::default());
-        table.load(7, r#"[1,"one"]"#).unwrap();
+        table.load(7, "word", r#"[1,"one"]"#).unwrap().unwrap();
         table.begin(1, 0);
         table.insert(2, "two".into());
         assert_eq!(changes(&table, 1), [(8, Some(r#"[2,"two"]"#.into()))]);
-        assert!(table.load(9, "[1").is_err());
+        assert!(table.load(9, "word", "[1").unwrap().is_err());
     }
 }

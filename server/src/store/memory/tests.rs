@@ -10,8 +10,7 @@ use promptarium::PromptId;
 use tokio::time::{Instant, timeout};
 
 use super::MemoryStore;
-use super::data::Data;
-use super::rows::{Phase, StoredPrompt};
+use super::data::{Data, Phase, StoredPrompt};
 use crate::clock::{Clock, ManualClock};
 use crate::domain::{AccountId, JobKey, Release, Turn};
 use crate::limits::MEMORY_FORK_PROMPTS_MAX;

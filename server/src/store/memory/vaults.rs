@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::ops::Deref;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -10,12 +9,10 @@ use futures::{StreamExt, stream};
 use promptarium::{PromptId, VaultId};
 
 use super::MemoryStore;
-use super::account::{AccountView, set};
-use super::data::Data;
-use super::rows::{StoredPrompt, later};
+use super::account::set;
+use super::data::{StoredPrompt, later};
 use crate::domain::{
-    Caller, ListedPrompt, Membership, NewVault, PromptRecord, VaultPatch, VaultRecord,
-    VaultVisibility,
+    Caller, Membership, NewVault, PromptRecord, VaultPatch, VaultRecord, VaultVisibility,
 };
 use crate::store::{Contents, MembershipStore, Moved, Result, StoreError, VaultStore};
 
@@ -167,19 +164,5 @@ impl MembershipStore for MemoryStore {
 
     async fn set_pinned(&self, caller: &Caller, at: Membership, pinned: bool) -> Result<()> {
         self.write(caller, |own| own.set_pinned(at, pinned)).await
-    }
-}
-
-impl<D: Deref<Target = Data>> AccountView<D> {
-    /// The contents of a vault in display order.
-    pub(super) fn contents(&self, vault: VaultId) -> Result<Vec<ListedPrompt>> {
-        self.vault(vault)?;
-        let mut members: Vec<_> = self.members(vault).collect();
-        members.sort_unstable_by_key(|(membership, member)| Reverse((member.pin, *membership)));
-        let listed = members.into_iter().map(|(membership, member)| {
-            let (prompt, pinned) = (self.prompt(member.prompt)?, member.pin.is_some());
-            Ok(ListedPrompt { prompt, membership, pinned })
-        });
-        listed.collect()
     }
 }

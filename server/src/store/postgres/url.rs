@@ -15,8 +15,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::tls;
 use crate::error_chain::error_chain;
 use crate::limits::{
-    CONNECT_TIMEOUT, DATABASE_CONNECTIONS, DATABASE_CONNECTIONS_MIN, IDLE_IN_TRANSACTION_TIMEOUT,
-    KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, STATEMENT_TIMEOUT, TCP_USER_TIMEOUT,
+    CONNECT_TIMEOUT, DATABASE_CONNECTIONS, DATABASE_CONNECTIONS_MIN, STATEMENT_TIMEOUT,
 };
 use crate::store::Cause;
 
@@ -62,7 +61,7 @@ impl DatabaseUrl {
             ))?;
         }
         let statement_timeout = number("statement_timeout")?.map_or(STATEMENT_TIMEOUT, millis);
-        let tcp_user_timeout = number("tcp_user_timeout")?.map_or(TCP_USER_TIMEOUT, millis);
+        let tcp_user_timeout = number("tcp_user_timeout")?.map_or(Duration::from_secs(10), millis);
         let root = left.remove("sslrootcert").unwrap_or_default();
         let root = percent_decode_str(root).decode_utf8_lossy();
         let mode = if root == "system" { "verify-full" } else { "prefer" };
@@ -96,11 +95,10 @@ impl DatabaseUrl {
         }
         let session = format!(
             "SET default_transaction_isolation = 'read committed'; SET jit = off; \
-             SET statement_timeout = {}; SET idle_in_transaction_session_timeout = {}; \
+             SET statement_timeout = {}; SET idle_in_transaction_session_timeout = '60s'; \
              SELECT set_config('plan_cache_mode', CASE WHEN EXISTS (SELECT FROM pg_extension \
              WHERE extname = 'citus') THEN 'force_custom_plan' ELSE 'force_generic_plan' END, false)",
             statement_timeout.as_millis(),
-            IDLE_IN_TRANSACTION_TIMEOUT.as_millis(),
         );
         Ok(Self { hosts: configs, tls, connections, statement_timeout, session })
     }
@@ -108,12 +106,10 @@ impl DatabaseUrl {
 
 /// Our defaults, and then these parameters: the driver takes the last value of each.
 fn driver_parameters(parameters: BTreeMap<&str, &str>) -> Result<String, &'static str> {
-    let seconds = [CONNECT_TIMEOUT, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL].map(|time| time.as_secs());
-    let [connect, idle, interval] = seconds;
     let mut text = format!(
         "application_name=promptarium-server&target_session_attrs=read-write\
-         &connect_timeout={connect}&keepalives_idle={idle}&keepalives_interval={interval}\
-         &keepalives_retries={KEEPALIVE_RETRIES}"
+         &connect_timeout={}&keepalives_idle=15&keepalives_interval=5&keepalives_retries=3",
+        CONNECT_TIMEOUT.as_secs(),
     );
     for parameter in parameters {
         let (name, value) = match parameter {
