@@ -12,7 +12,6 @@ pub(crate) mod setting;
 pub(crate) mod thumbnail;
 mod upload;
 pub(crate) mod upload_slot;
-mod verify;
 
 use std::ops::Range;
 use std::sync::Arc;

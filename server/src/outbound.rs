@@ -28,9 +28,6 @@ use crate::limits::product::{
 };
 use crate::quota::{self, Permit, Quota};
 
-const USER_AGENT: &str = concat!("promptarium-server/", env!("CARGO_PKG_VERSION"));
-const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
-
 /// An HTTP/1.1 client with TLS. Cheap to clone; clones share their connections.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbound {
@@ -58,15 +55,16 @@ impl Outbound {
     /// connections it opens one for each request, so a request that must not be sent twice never
     /// meets a pooled connection that the other side is just closing.
     pub(crate) fn new(public_only: bool, idle_max: usize) -> Result<Self, OutboundError> {
+        let identity = HeaderValue::from_static("identity");
         let client = Client::builder()
             .dns_resolver(Resolver { public_only })
             .redirect(Policy::none())
             .no_proxy()
             .referer(false)
             .http1_only()
-            .user_agent(USER_AGENT)
+            .user_agent(concat!("promptarium-server/", env!("CARGO_PKG_VERSION")))
             // Without it any coding is acceptable (RFC 9110 12.5.3).
-            .default_headers([(ACCEPT_ENCODING, IDENTITY)].into_iter().collect())
+            .default_headers([(ACCEPT_ENCODING, identity)].into_iter().collect())
             .connect_timeout(OUTBOUND_CONNECT_TIMEOUT)
             .pool_idle_timeout(OUTBOUND_IDLE_TIMEOUT)
             .pool_max_idle_per_host(idle_max)

@@ -5,7 +5,6 @@
 //! responses have the headers of draft-ietf-httpapi-ratelimit-headers-10.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::str::FromStr;
 
 use http::{HeaderName, HeaderValue};
@@ -61,12 +60,6 @@ impl FromStr for RateLimit {
     }
 }
 
-impl fmt::Display for RateLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}-{}s", self.per, self.kind, self.seconds)
-    }
-}
-
 /// What a window counts: the limit, and the id of the key or account.
 type Key = (RateLimit, i64);
 /// The end of a window, and its events.
@@ -110,10 +103,11 @@ impl Rates {
         let left = |(end, _): Window| (end.duration_since(now).as_millis_f64() / 1e3).ceil() as u32;
         let (mut policy, mut current) = (Vec::new(), Vec::new());
         for ((limit, _), window) in keys.iter().zip(&windows) {
-            let RateLimit { events, seconds, .. } = limit;
-            policy.push(format!("\"{limit}\";q={events};w={seconds}"));
-            let (rest, seconds) = (events.saturating_sub(window.1), left(*window));
-            current.push(format!("\"{limit}\";r={rest};t={seconds}"));
+            let RateLimit { per, kind, events, seconds, .. } = limit;
+            let (name, rest) =
+                (format!("\"{per}-{kind}-{seconds}s\""), events.saturating_sub(window.1));
+            policy.push(format!("{name};q={events};w={seconds}"));
+            current.push(format!("{name};r={rest};t={}", left(*window)));
         }
         for (name, all) in [(POLICY, policy), (CURRENT, current)] {
             headers.extend(HeaderValue::try_from(all.join(", ")).map(|value| (name, value)));

@@ -22,6 +22,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use crate::api::route::Route;
+use crate::domain::debug_only;
 use crate::generate::Outcomes;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
@@ -198,11 +199,7 @@ pub(crate) struct Readings {
     pub(crate) deliveries: Outcomes,
 }
 
-impl fmt::Debug for Readings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Readings")
-    }
-}
+debug_only! { Readings {} }
 
 impl Collector for Readings {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {

@@ -42,12 +42,12 @@ mod distribute;
 mod errors;
 mod import;
 mod job_queue;
-mod job_rows;
 mod jobs;
 mod keys;
 mod listing;
 mod memberships;
 mod migrate;
+mod prelude;
 mod prompt_changes;
 mod prompts;
 mod retry;
@@ -56,13 +56,11 @@ mod rows;
 pub(crate) mod scratch;
 mod search;
 mod send;
-mod sequences;
 mod sessions;
 #[cfg(test)]
 mod tests;
 mod tls;
 mod url;
-mod vault_steps;
 mod vaults;
 #[cfg(feature = "webhooks")]
 mod webhooks;
@@ -85,8 +83,6 @@ use crate::clock::Clock;
 use crate::domain::{Caller, NewPrompt, PromptPage, PromptQuery, SharedPrompt, debug_only};
 use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
 use crate::quota::Quota;
-
-const ENCODING: &str = "SHOW server_encoding";
 
 #[derive(Clone)]
 pub struct PostgresStore {
@@ -216,12 +212,13 @@ async fn migrate_with(
     migration: Migration,
 ) -> Result<Vec<&'static str>, ConnectError> {
     let mut client = connector.connect_and_check().await?;
-    let encoding = client.query_one(ENCODING, &[]).await.map_err(MigrateError::from)?;
+    let encoding =
+        client.query_one("SHOW server_encoding", &[]).await.map_err(MigrateError::from)?;
     let encoding: String = encoding.try_get(0).map_err(MigrateError::from)?;
     if encoding != "UTF8" {
         return Err(ConnectError::Encoding(encoding));
     }
     let applied = migrate::run(&mut client.client, migrate::LIST, migration).await?;
-    sequences::set_forward(&mut client.client).await.map_err(MigrateError::Sequences)?;
+    migrate::set_forward(&mut client.client).await.map_err(MigrateError::Sequences)?;
     Ok(applied)
 }

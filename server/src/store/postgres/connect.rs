@@ -190,40 +190,32 @@ impl DbClient {
 /// times. They use the same names, so the statement returns a number of its own.
 async fn check_pooler(client: &Client, other: &Client) -> Result<(), Unreachable> {
     for _ in 0..POOLER_CHECKS {
-        check_pooler_once(client, other).await?;
+        let own = rand::random::<i64>();
+        let is_own = async {
+            let statement = client.prepare(&format!("SELECT '{own}'::bigint")).await?;
+            other.batch_execute("BEGIN").await?;
+            let row = client.query_one(&statement, &[]).await?;
+            other.batch_execute("ROLLBACK").await?;
+            Ok::<_, Error>(row.try_get(0).ok() == Some(own))
+        };
+        // Each check has a time limit of its own: a database may be far away.
+        let (text, temporary) = match timeout(CONNECT_TIMEOUT, is_own).await {
+            Ok(Ok(true)) => continue,
+            Ok(Ok(false)) => ("another client's statement was executed".to_owned(), false),
+            Ok(Err(error)) => (error_chain(&error), error.as_db_error().is_none()),
+            Err(_) => {
+                let text = "to the check of prepared statements: the database is overloaded, or a \
+                            connection pooler has fewer than two connections to it";
+                (format!("no answer for {} s {text}", CONNECT_TIMEOUT.as_secs()), true)
+            }
+        };
+        let way_out = "set pool_mode of the connection pooler to session, or \
+                       max_prepared_statements of PgBouncer 1.21 or later to 200";
+        let lost = format!("do not survive between transactions ({text}): {way_out}");
+        let text = if temporary { text } else { format!("prepared statements {lost}") };
+        return Err(Unreachable { text, temporary });
     }
     Ok(())
-}
-
-/// Each check has a time limit of its own: a database may be far away.
-async fn check_pooler_once(client: &Client, other: &Client) -> Result<(), Unreachable> {
-    let own = rand::random::<i64>();
-    let is_own = async {
-        let statement = client.prepare(&format!("SELECT '{own}'::bigint")).await?;
-        other.batch_execute("BEGIN").await?;
-        let row = client.query_one(&statement, &[]).await?;
-        other.batch_execute("ROLLBACK").await?;
-        Ok::<_, Error>(row.try_get(0).ok() == Some(own))
-    };
-    let temporary = |text| Err(Unreachable { text, temporary: true });
-    let cause = match timeout(CONNECT_TIMEOUT, is_own).await {
-        Ok(Ok(true)) => return Ok(()),
-        Ok(Ok(false)) => "another client's statement was executed".to_owned(),
-        Ok(Err(error)) if error.as_db_error().is_none() => return temporary(error_chain(&error)),
-        Ok(Err(error)) => error_chain(&error),
-        Err(_) => {
-            return temporary(format!(
-                "no answer for {} s to the check of prepared statements: the database is \
-                 overloaded, or a connection pooler has fewer than two connections to it",
-                CONNECT_TIMEOUT.as_secs()
-            ));
-        }
-    };
-    let text = format!(
-        "prepared statements do not survive between transactions ({cause}): set pool_mode of the \
-         connection pooler to session, or max_prepared_statements of PgBouncer 1.21 or later to 200"
-    );
-    Err(Unreachable { text, temporary: false })
 }
 
 impl Deref for DbClient {

@@ -4,17 +4,11 @@
 
 use std::collections::HashSet;
 
-use async_trait::async_trait;
-use const_format::formatcp;
 use futures::{StreamExt, stream};
-use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::rows::{CALLER, KEY_IS_VALID, column, found};
-use super::send::{By, Params, Step};
-use super::vault_steps::{COUNT, LOCK_VAULTS, PUT};
-use super::{PostgresStore, listing};
-use crate::domain::{Caller, Membership};
-use crate::store::{Contents, MembershipStore, Moved, Result, StoreError};
+use super::listing;
+use super::prelude::*;
+use super::vaults::{COUNT, LOCK_VAULTS, PUT};
 
 /// Whether there are the membership `$4` of the vault `$3` and the vault `$5`.
 const IS_MOVED: &str = formatcp!(
