@@ -87,7 +87,6 @@ impl Config {
         }
     }
 
-    /// The flag or variable that a setting came from; the flag if it has its default.
     pub(crate) fn source(&self, id: &str) -> String {
         self.input.source(id)
     }

@@ -5,7 +5,7 @@
 
 use std::error::Error;
 use std::fmt::Display;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -191,7 +191,16 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
+        // Only `2000::/3` is allocated, and parts of it embed IPv4 addresses or are reserved.
+        IpAddr::V6(address) => match address.segments() {
+            // NAT64, and 6to4.
+            [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
+                is_public_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
+            }
+            // Teredo and other protocol assignments; documentation.
+            [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => false,
+            [first, ..] => first & 0xe000 == 0x2000,
+        },
     }
 }
 
@@ -210,21 +219,6 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
             | [198, 51, 100, _]
             | [203, 0, 113, _]
     )
-}
-
-/// Only `2000::/3` is allocated, and parts of it embed IPv4 addresses or are reserved.
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let embedded =
-        |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
-    match address.segments() {
-        // NAT64.
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => is_public_v4(embedded(high, low)),
-        // 6to4.
-        [0x2002, high, low, ..] => is_public_v4(embedded(high, low)),
-        // Teredo and other protocol assignments; documentation.
-        [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => false,
-        [first, ..] => first & 0xe000 == 0x2000,
-    }
 }
 
 #[cfg(test)]

@@ -58,7 +58,6 @@ pub(crate) fn parse(document: &[u8]) -> Result<AccountData, String> {
     Ok(AccountData { prompts, vaults })
 }
 
-/// The errors of all fields.
 fn lines(errors: &FieldErrors) -> String {
     let errors = errors.0.iter().map(|(name, error)| format!("{name}: {error}"));
     let mut text = errors.collect::<Vec<_>>().join("; ");

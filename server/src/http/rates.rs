@@ -18,7 +18,6 @@ use crate::http::error::ApiError;
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const CURRENT: HeaderName = HeaderName::from_static("ratelimit");
 
-const PER: [&str; 2] = ["key", "account"];
 /// A picture in a form of the dashboard, which is counted beside the request.
 pub(crate) const PICTURE: &str = "picture";
 /// Which requests are counted, and their routes by name; none are all. A slot takes one upload.
@@ -49,7 +48,7 @@ impl FromStr for RateLimit {
             let (subject, rate) = text.split_once('=')?;
             let ((per, kind), (events, seconds)) =
                 (subject.split_once(':')?, rate.split_once('/')?);
-            let per = PER.into_iter().find(|word| *word == per)?;
+            let per = ["key", "account"].into_iter().find(|word| *word == per)?;
             let (kind, routes) = KINDS.into_iter().find(|(word, _)| *word == kind)?;
             Some(Self { per, kind, routes, events: number(events)?, seconds: number(seconds)? })
         };

@@ -1,6 +1,6 @@
 //! Archives. That of an account has the document of its export, and each file of this service that
-//! it refers to, under its path in the blob store. The backup of a data folder has its database as it
-//! is at one instant, and its files.
+//! it refers to, under its path in the blob store. The backup of a data folder has its database as
+//! it is at one instant, and its files.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! The sockets of the listeners; and the request of `health` to one, for containers without a shell.
+//! The sockets of the listeners, and the request of `health` to one, for containers without shell.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs};

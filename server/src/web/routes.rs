@@ -80,7 +80,6 @@ pub fn table() -> Vec<Route> {
     rows
 }
 
-/// `GET` of the thumbnail of an asset.
 async fn thumbnail(api: &Api, request: Request<'_>) -> HandlerResult {
     let name = request.asset().ok_or(ApiError::NotFound)?;
     let small = api.blobs.thumbnail::<ApiError>(&name, request.peer).await?;

@@ -10,11 +10,9 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use tokio::time::{sleep, timeout};
-use uuid::Uuid;
 
 use super::jobs::{
-    IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, LOST, change_found, first_job, job_key, random_id,
-    rows_of_job,
+    IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, LOST, change_found, first_job, job_key, rows_of_job,
 };
 use super::prelude::*;
 use super::prompts::values_of_one;
@@ -156,7 +154,7 @@ impl JobQueue for PostgresStore {
             let Some(next) = next.first() else { return Ok(None) };
             let (account, due_at): (i64, _) =
                 (column(next, "account_id")?, column(next, "due_at")?);
-            let (name, fence) = (column::<&[u8]>(next, "name_digest")?, random_id());
+            let (name, fence) = (column::<&[u8]>(next, "name_digest")?, Uuid::new_v4());
             let params: Params<'_> = &[&account, &name, &fence, &until, &now];
             let rows = self.db.rows(By::Server, &[(&CLAIM, params)]).await?;
             let Some(row) = rows.first() else { continue };

@@ -1,9 +1,6 @@
 //! Generation jobs: submission and status. No transaction is open while a provider works.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use uuid::Uuid;
 
 use super::listing::AHEAD;
 use super::prelude::*;
@@ -104,7 +101,7 @@ statements! {
 impl JobStore for PostgresStore {
     async fn reserve_job(&self, caller: &Caller, new: NewJob) -> Result<Reserved> {
         let NewJob { client_job_id, digest, request, vault } = new;
-        let (name, reservation) = (JobKey::name_digest(&client_job_id), random_id());
+        let (name, reservation) = (JobKey::name_digest(&client_job_id), Uuid::new_v4());
         let vault = vault.map(VaultId::get);
         let params: Params<'_> = &[
             &self.db.now(),
@@ -204,10 +201,6 @@ pub(super) async fn change_found(
         changed.extend(db.rows(By::Server, &[(change, &params)]).await?);
     }
     Ok(changed)
-}
-
-pub(super) fn random_id() -> Uuid {
-    Uuid::from_u128(rand::random())
 }
 
 pub(super) fn first_job(rows: &[Row]) -> Result<JobRecord> {

@@ -1,7 +1,5 @@
 //! API keys as their owner sees them. What the operator does with them is in [`super::accounts`].
 
-use std::sync::Arc;
-
 use constant_time_eq::constant_time_eq_32;
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;

@@ -9,7 +9,6 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use futures::{StreamExt, TryStreamExt, stream};
 use promptarium::limits::PAGE_SIZE;

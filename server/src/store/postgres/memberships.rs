@@ -120,8 +120,7 @@ impl MembershipStore for PostgresStore {
             (&PUT, put),
         ];
         let row = self.db.row_of_steps(By::Caller(caller), &steps).await?;
-        let before: Option<i64> = column(&row, "prompt_count")?;
-        let before = before.ok_or(StoreError::NotFound)?;
+        let before = column::<Option<i64>>(&row, "prompt_count")?.ok_or(StoreError::NotFound)?;
         let unknown: Vec<i64> = column(&row, "unknown")?;
         if !unknown.is_empty() {
             let unknown = unknown.into_iter().map(PromptId::new);
@@ -153,10 +152,9 @@ impl MembershipStore for PostgresStore {
         if !column::<bool>(&row, "present")? {
             return Err(StoreError::NotFound);
         }
-        let membership: Option<i64> = column(&row, "id")?;
+        let membership = column::<Option<_>>(&row, "id")?.map(VaultPromptId::new);
         let membership = membership.ok_or(StoreError::UnknownTargetVault)?;
-        let prompt = PromptId::new(column(&row, "prompt_id")?);
-        Ok(Moved { prompt, membership: VaultPromptId::new(membership) })
+        Ok(Moved { prompt: PromptId::new(column(&row, "prompt_id")?), membership })
     }
 
     async fn set_pinned(&self, caller: &Caller, at: Membership, pinned: bool) -> Result<()> {

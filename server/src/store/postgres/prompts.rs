@@ -1,7 +1,5 @@
 //! Prompts: creating and reading them. [`super::prompt_changes`] has the other changes.
 
-use std::sync::Arc;
-
 use super::batching::only;
 use super::prelude::*;
 use super::prompt_changes::DELETE;

@@ -1,6 +1,5 @@
 //! Sign-in and sessions. A session is a key with a row in `session`.
 
-use super::jobs::random_id;
 use super::prelude::*;
 use crate::limits::{LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
 
@@ -87,7 +86,7 @@ impl SessionStore for PostgresStore {
         session: [u8; 32],
         browser: Option<&str>,
     ) -> Result<Option<SessionRecord>> {
-        let public_id = format!("session_{}", random_id());
+        let public_id = format!("session_{}", Uuid::new_v4());
         let now = self.db.now();
         let params: Params<'_> =
             &[&&code[..], &&session[..], &now, &after(now, SESSION_MAX), &public_id, &browser];
