@@ -110,8 +110,8 @@ impl Connector {
             };
             let way_out = "set pool_mode of the connection pooler to session, or \
                            max_prepared_statements of PgBouncer 1.21 or later to 200";
-            let lost = format!("do not survive between transactions ({text}): {way_out}");
-            let text = if temporary { text } else { format!("prepared statements {lost}") };
+            let lost = "prepared statements do not survive between transactions";
+            let text = if temporary { text } else { format!("{lost} ({text}): {way_out}") };
             return Err(Unreachable { text, temporary });
         }
         Ok(client)

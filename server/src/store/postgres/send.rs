@@ -154,7 +154,8 @@ impl Db {
         statement: &Statement,
         params: Params<'_>,
     ) -> Result<Row> {
-        self.row_of_steps(By::Caller(caller), &[(statement, params)]).await
+        let rows = self.rows(By::Caller(caller), &[(statement, params)]).await?;
+        rows.into_iter().next().ok_or(StoreError::KeyRevoked)
     }
 
     pub(super) async fn row_of_steps(&self, by: By<'_>, steps: &[Step<'_>]) -> Result<Row> {
