@@ -84,6 +84,8 @@ use crate::domain::{Caller, NewPrompt, PromptPage, PromptQuery, SharedPrompt, de
 use crate::limits::{KEY_CACHE_SIZE, VAULTS_MAX};
 use crate::quota::Quota;
 
+const ENCODING: &str = "SHOW server_encoding";
+
 #[derive(Clone)]
 pub struct PostgresStore {
     db: Arc<Db>,
@@ -212,8 +214,7 @@ async fn migrate_with(
     migration: Migration,
 ) -> Result<Vec<&'static str>, ConnectError> {
     let mut client = connector.connect_and_check().await?;
-    let encoding =
-        client.query_one("SHOW server_encoding", &[]).await.map_err(MigrateError::from)?;
+    let encoding = client.query_one(ENCODING, &[]).await.map_err(MigrateError::from)?;
     let encoding: String = encoding.try_get(0).map_err(MigrateError::from)?;
     if encoding != "UTF8" {
         return Err(ConnectError::Encoding(encoding));
