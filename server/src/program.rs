@@ -46,7 +46,13 @@ fn parts(middleware: ProgramMiddleware) -> ServiceParts {
     let parts = ServiceParts {
         routes: vec![search::route()],
         paint: Some(scene::paint),
-        extensions: Some(extensions),
+        extensions: Some(|| {
+            let mut extensions = Extensions::new();
+            extensions.insert(Searches::default());
+            #[cfg(feature = "dashboard")]
+            web::share(&mut extensions);
+            extensions
+        }),
         middleware: Some(Arc::new(middleware)),
         ..ServiceParts::default()
     };
@@ -63,14 +69,6 @@ fn parts(middleware: ProgramMiddleware) -> ServiceParts {
         ServiceParts { routes, extend: Some(webhooks::deliver(settings)), ..parts }
     };
     parts
-}
-
-fn extensions() -> Extensions {
-    let mut extensions = Extensions::new();
-    extensions.insert(Searches::default());
-    #[cfg(feature = "dashboard")]
-    web::share(&mut extensions);
-    extensions
 }
 
 /// The configured store.

@@ -132,20 +132,17 @@ impl Metrics {
 
     /// All series as Prometheus text 0.0.4, which every scraper reads.
     fn page(&self) -> Response {
-        let mut text = String::new();
-        let _ = encode_registry(&mut text, &self.0);
-        let body = ResponseBody::Left(prometheus_text(&text).into());
+        let mut openmetrics = String::new();
+        let _ = encode_registry(&mut openmetrics, &self.0);
+        let types = openmetrics.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+        let counters = types.filter_map(|line| line.strip_suffix(" counter"));
+        // There meaning and type of a counter name it with its suffix.
+        let text = counters.fold(openmetrics.clone(), |text, name| {
+            text.replace(&format!(" {name} "), &format!(" {name}_total "))
+        });
+        let body = ResponseBody::Left(text.into());
         response::with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", body)
     }
-}
-
-/// OpenMetrics as Prometheus text, where meaning and type of a counter name it with its suffix.
-fn prometheus_text(openmetrics: &str) -> String {
-    let types = openmetrics.lines().filter_map(|line| line.strip_prefix("# TYPE "));
-    let counters = types.filter_map(|line| line.strip_suffix(" counter"));
-    counters.fold(openmetrics.to_owned(), |text, name| {
-        text.replace(&format!(" {name} "), &format!(" {name}_total "))
-    })
 }
 
 /// Why a request is refused, if it is for load: one of [`REFUSALS`].

@@ -135,33 +135,25 @@ pub(super) async fn large_vault(db: &Arc<Db>, caller: &Caller, vault: VaultId) -
     column::<Option<i64>>(&row, "vault")?.ok_or(StoreError::NotFound)?;
     let pinned = usize::try_from(column::<i64>(&row, "pinned")?).unwrap_or_default();
     let memberships = column::<Vec<i64>>(&row, "memberships")?.into_iter();
-    let all = memberships.zip(column::<Vec<i64>>(&row, "prompts")?).enumerate();
-    let all = all.map(|(at, (id, of))| (VaultPromptId::new(id), PromptId::new(of), at < pinned));
-    let members: Vec<Member> = all.collect();
+    let each = memberships.zip(column::<Vec<i64>>(&row, "prompts")?).enumerate();
+    let each = each.map(|(at, (id, of))| (VaultPromptId::new(id), PromptId::new(of), at < pinned));
+    let members: Vec<_> = each.collect();
     let bytes = LISTING_BATCH_BYTES + size_of_val(&*members);
     let begin = (members.into_iter(), db.clone(), caller.clone());
     let batches = stream::try_unfold(begin, async |(mut left, db, caller)| {
-        let batch: Vec<Member> = left.by_ref().take(LISTING_BATCH).collect();
+        let batch: Vec<_> = left.by_ref().take(LISTING_BATCH).collect();
         if batch.is_empty() {
             return Ok(None);
         }
-        let prompts = listed_prompts(&db, &caller, &batch).await?;
-        Ok(Some((stream::iter(prompts.into_iter().map(Ok)), (left, db, caller))))
+        let ids: Vec<_> = batch.iter().map(|(_, prompt, _)| prompt.get()).collect();
+        let rows = db.rows(By::List(&caller, ids.len()), &[(&GET, &[&ids])]).await?;
+        let prompts = all(&rows, |row| Ok(prompt(row)?.map(|prompt| (prompt.id, prompt))))?;
+        let prompts = HashMap::<_, _>::from_iter(prompts);
+        // As they are now. One that was deleted meanwhile is left out.
+        let listed = batch.into_iter().filter_map(move |(membership, prompt, pinned)| {
+            Some(Ok(ListedPrompt { prompt: prompts.get(&prompt)?.clone(), membership, pinned }))
+        });
+        Ok(Some((stream::iter(listed), (left, db, caller))))
     });
     Ok(Contents { bytes, entries: batches.try_flatten().boxed() })
-}
-
-type Member = (VaultPromptId, PromptId, bool);
-
-/// The prompts of a batch as they are now. One that was deleted meanwhile is left out.
-async fn listed_prompts(db: &Db, caller: &Caller, batch: &[Member]) -> Result<Vec<ListedPrompt>> {
-    let ids: Vec<_> = batch.iter().map(|(_, prompt, _)| prompt.get()).collect();
-    let rows = db.rows(By::List(caller, ids.len()), &[(&GET, &[&ids])]).await?;
-    let prompts = all(&rows, |row| Ok(prompt(row)?.map(|prompt| (prompt.id, prompt))))?;
-    let prompts = HashMap::<_, _>::from_iter(prompts);
-    let listed = batch.iter().filter_map(|(membership, prompt, pinned)| {
-        let (prompt, membership, pinned) = (prompts.get(prompt)?.clone(), *membership, *pinned);
-        Some(ListedPrompt { prompt, membership, pinned })
-    });
-    Ok(listed.collect())
 }
