@@ -10,7 +10,6 @@ mod s3;
 pub(crate) mod setting;
 #[cfg(feature = "dashboard")]
 pub(crate) mod thumbnail;
-mod verify;
 
 use std::ops::Range;
 use std::sync::Arc;

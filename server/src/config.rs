@@ -32,10 +32,6 @@ use crate::generate::JobSettings;
 use crate::generate::queue::QueueSetting;
 use crate::serve::listener::ListenerLimits;
 
-const DATA_FOLDER_DEFAULT: &str = "./promptarium-data";
-/// Default of `--blob-store` with a database: files have to last as long as it does.
-const BLOB_FOLDER_DEFAULT: &str = "./data/blobs";
-
 /// The checked settings, and where each of them comes from. They hold secrets, so there is no `Debug`.
 pub struct Config {
     pub(crate) settings: Settings,
@@ -91,7 +87,6 @@ impl Config {
         }
     }
 
-    /// The flag or variable that a setting came from; the flag if it has its default.
     pub(crate) fn source(&self, id: &str) -> String {
         self.input.source(id)
     }
@@ -112,7 +107,8 @@ impl Config {
         }
         self.data = self.data_place()?;
         self.blobs = self.settings.blob_store.take().unwrap_or_else(|| match &self.data {
-            None => BlobSetting::Folder(BLOB_FOLDER_DEFAULT.into()),
+            // Files have to last as long as the database does.
+            None => BlobSetting::Folder("./data/blobs".into()),
             Some(DataPlace::Memory) => BlobSetting::Memory,
             Some(DataPlace::Folder(folder)) => BlobSetting::Folder(folder.join("blobs")),
         });
@@ -161,7 +157,7 @@ impl Config {
         let has_database = false;
         #[cfg(feature = "folder")]
         let (given, default) =
-            (self.settings.data.take(), DataPlace::Folder(DATA_FOLDER_DEFAULT.into()));
+            (self.settings.data.take(), DataPlace::Folder("./promptarium-data".into()));
         #[cfg(not(feature = "folder"))]
         let (given, default) = (None, DataPlace::Memory);
         if has_database && given.is_some() {

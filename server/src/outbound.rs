@@ -5,7 +5,7 @@
 
 use std::error::Error;
 use std::fmt::Display;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -27,9 +27,6 @@ use crate::limits::product::{
     OUTBOUND_CONNECT_TIMEOUT, OUTBOUND_IDLE_TIMEOUT, QUEUE_RESPONSE_BYTES_MAX,
 };
 use crate::quota::{self, Permit, Quota};
-
-const USER_AGENT: &str = concat!("promptarium-server/", env!("CARGO_PKG_VERSION"));
-const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
 
 /// An HTTP/1.1 client with TLS. Cheap to clone; clones share their connections.
 #[derive(Clone, Debug)]
@@ -58,15 +55,16 @@ impl Outbound {
     /// connections it opens one for each request, so a request that must not be sent twice never
     /// meets a pooled connection that the other side is just closing.
     pub(crate) fn new(public_only: bool, idle_max: usize) -> Result<Self, OutboundError> {
+        let identity = HeaderValue::from_static("identity");
         let client = Client::builder()
             .dns_resolver(Resolver { public_only })
             .redirect(Policy::none())
             .no_proxy()
             .referer(false)
             .http1_only()
-            .user_agent(USER_AGENT)
+            .user_agent(concat!("promptarium-server/", env!("CARGO_PKG_VERSION")))
             // Without it any coding is acceptable (RFC 9110 12.5.3).
-            .default_headers([(ACCEPT_ENCODING, IDENTITY)].into_iter().collect())
+            .default_headers([(ACCEPT_ENCODING, identity)].into_iter().collect())
             .connect_timeout(OUTBOUND_CONNECT_TIMEOUT)
             .pool_idle_timeout(OUTBOUND_IDLE_TIMEOUT)
             .pool_max_idle_per_host(idle_max)
@@ -193,7 +191,16 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
+        // Only `2000::/3` is allocated, and parts of it embed IPv4 addresses or are reserved.
+        IpAddr::V6(address) => match address.segments() {
+            // NAT64, and 6to4.
+            [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
+                is_public_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)))
+            }
+            // Teredo and other protocol assignments; documentation.
+            [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => false,
+            [first, ..] => first & 0xe000 == 0x2000,
+        },
     }
 }
 
@@ -212,21 +219,6 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
             | [198, 51, 100, _]
             | [203, 0, 113, _]
     )
-}
-
-/// Only `2000::/3` is allocated, and parts of it embed IPv4 addresses or are reserved.
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let embedded =
-        |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
-    match address.segments() {
-        // NAT64.
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => is_public_v4(embedded(high, low)),
-        // 6to4.
-        [0x2002, high, low, ..] => is_public_v4(embedded(high, low)),
-        // Teredo and other protocol assignments; documentation.
-        [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => false,
-        [first, ..] => first & 0xe000 == 0x2000,
-    }
 }
 
 #[cfg(test)]

@@ -1,22 +1,22 @@
 //! The service of the program: the reference with what settings and features add to it. An embedded
 //! server has the same pages and the same middleware.
 
-mod database;
 mod middleware;
 #[cfg(feature = "webhooks")]
 pub(crate) mod webhooks;
 
+use std::error::Error;
 #[cfg(feature = "folder")]
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use http::Extensions;
+use tokio::time::{Instant, sleep};
 
-pub(crate) use self::database::{DatabaseAway, with_database};
 use self::middleware::ProgramMiddleware;
 #[cfg(feature = "webhooks")]
 use crate::api::webhooks::deliver::WebhookSettings;
-#[cfg(any(feature = "folder", feature = "postgres"))]
+#[cfg(feature = "folder")]
 use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::config::Config;
@@ -28,6 +28,7 @@ use crate::error_chain::error_chain;
 use crate::generate::queue::QueueSetting;
 use crate::generate::scene;
 use crate::http::rates::Rates;
+use crate::limits::product::DATABASE_WAIT_PAUSE;
 use crate::search::{self, Searches};
 use crate::serve::metrics::{Metrics, Readings, RequestMetrics};
 use crate::start::{self, Service, ServiceParts, ServiceSettings, SignInLinks};
@@ -35,7 +36,7 @@ use crate::start::{self, Service, ServiceParts, ServiceSettings, SignInLinks};
 use crate::store::folder::Folder;
 use crate::store::memory::MemoryStore;
 #[cfg(feature = "postgres")]
-use crate::store::postgres::{DatabaseUrl, Migration, PostgresStore};
+use crate::store::postgres::{ConnectError, DatabaseUrl, Migration, PostgresStore};
 use crate::store::{Cause, Store, StoreError};
 #[cfg(feature = "dashboard")]
 use crate::web;
@@ -45,7 +46,13 @@ fn parts(middleware: ProgramMiddleware) -> ServiceParts {
     let parts = ServiceParts {
         routes: vec![search::route()],
         paint: Some(scene::paint),
-        extensions: Some(extensions),
+        extensions: Some(|| {
+            let mut extensions = Extensions::new();
+            extensions.insert(Searches::default());
+            #[cfg(feature = "dashboard")]
+            web::share(&mut extensions);
+            extensions
+        }),
         middleware: Some(Arc::new(middleware)),
         ..ServiceParts::default()
     };
@@ -62,14 +69,6 @@ fn parts(middleware: ProgramMiddleware) -> ServiceParts {
         ServiceParts { routes, extend: Some(webhooks::deliver(settings)), ..parts }
     };
     parts
-}
-
-fn extensions() -> Extensions {
-    let mut extensions = Extensions::new();
-    extensions.insert(Searches::default());
-    #[cfg(feature = "dashboard")]
-    web::share(&mut extensions);
-    extensions
 }
 
 /// The configured store.
@@ -202,7 +201,17 @@ impl EmbeddedServerBuilder {
     #[cfg(feature = "postgres")]
     pub fn database_url(self, url: impl Into<String>) -> Self {
         let url: Arc<str> = url.into().into();
-        self.open_store(Arc::new(move |clock| Box::pin(open_database(url.clone(), clock))))
+        self.open_store(Arc::new(move |clock| {
+            let url = url.clone();
+            Box::pin(async move {
+                let problem = |error| EmbedError::Setting(format!("database_url: {error}"));
+                let url = DatabaseUrl::parse(&url).map_err(problem)?;
+                let database = PostgresStore::open(&url, Migration::Auto, clock).await;
+                let problem = |error| format!("database_url: {}", error_chain(&error)).into();
+                let database = database.map_err(|error| EmbedError::Database(problem(error)))?;
+                Ok((Arc::new(database) as Arc<dyn Store>, None))
+            })
+        }))
     }
 }
 
@@ -231,15 +240,42 @@ impl EmbeddedServerBuilder {
     }
 }
 
-#[cfg(feature = "postgres")]
-async fn open_database(
-    url: Arc<str>,
-    clock: Clock,
-) -> Result<(Arc<dyn Store>, Option<Blobs>), EmbedError> {
-    let problem = |error| EmbedError::Setting(format!("database_url: {error}"));
-    let url = DatabaseUrl::parse(&url).map_err(problem)?;
-    let database = PostgresStore::open(&url, Migration::Auto, clock).await;
-    let problem = |error| format!("database_url: {}", error_chain(&error));
-    let database = database.map_err(|error| EmbedError::Database(problem(error).into()))?;
-    Ok((Arc::new(database), None))
+/// The database was away for all the time of `--database-wait`.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct DatabaseAway(String);
+
+/// What `open` returns. While the database is away, frozen or full it is called again, for as long as
+/// `--database-wait`. An error of the database names its setting.
+pub(crate) async fn with_database<T>(
+    config: &Config,
+    open: impl AsyncFn() -> Result<T, Cause>,
+) -> Result<T, Cause> {
+    let began = Instant::now();
+    loop {
+        let error = match open().await {
+            Err(error) if config.data.is_none() => error,
+            outcome => return outcome,
+        };
+        let Some(temporary) = of_database(&*error) else { return Err(error) };
+        let text = format!("{}: {}", config.source("database_url"), error_chain(&*error));
+        let left = config.settings.database_wait.saturating_sub(began.elapsed());
+        match temporary {
+            false => return Err(text.into()),
+            true if left.is_zero() => return Err(Box::new(DatabaseAway(text))),
+            true => {
+                tracing::warn!(error = text, seconds = left.as_secs(), "waiting for the database");
+            }
+        }
+        sleep(DATABASE_WAIT_PAUSE.min(left)).await;
+    }
+}
+
+/// Of a failure of the database, whether it is temporary.
+fn of_database(error: &(dyn Error + 'static)) -> Option<bool> {
+    #[cfg(feature = "postgres")]
+    if let Some(error) = error.downcast_ref::<ConnectError>() {
+        return Some(error.is_temporary());
+    }
+    Some(error.downcast_ref::<StoreError>()?.is_temporary())
 }

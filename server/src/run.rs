@@ -4,14 +4,10 @@
 mod admin_socket;
 #[cfg(feature = "folder")]
 mod archive;
-#[cfg(feature = "folder")]
-mod backup;
 mod commands;
 mod dispatch;
-mod health;
 mod log;
 mod ready;
-mod signals;
 mod socket;
 
 use std::ffi::OsString;
@@ -22,14 +18,13 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use futures::StreamExt;
+use futures::stream::{self, Stream, StreamExt};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::filter::LevelFilter;
 
 use self::ready::ReadyLine;
-use self::signals::signals;
-use self::socket::{Bound, bind};
+use self::socket::{Bound, bind, health};
 use crate::api::openapi;
 use crate::blobs::setting::BlobSetting;
 use crate::config::{CliCommand, Config, ConfigError, DataPlace, command_line};
@@ -99,7 +94,7 @@ fn execute(config: Config, command: CliCommand) -> Result<ExitCode, Failure> {
             let _log = log::init(&config, LevelFilter::WARN);
             return block_on(dispatch::run(&config, command));
         }
-        CliCommand::Health => return health::run(&config),
+        CliCommand::Health => return health(&config),
         CliCommand::Openapi => {
             let s = &config.settings;
             let document = openapi::document(s.public_url.as_ref(), &s.model_namespace);
@@ -238,4 +233,33 @@ async fn sign_in_url(links: &SignInLinks) -> Option<String> {
         tracing::warn!(error = error_chain(&error), "no sign-in link could be made");
         None
     })
+}
+
+/// SIGINT, SIGTERM, SIGQUIT and SIGHUP, which stop the server. From the call on they do not end the
+/// process, nor does SIGXFSZ: a write beyond `ulimit -f` fails. Of each signal the stream says whether
+/// as a second one it ends the program at once.
+/// SIGHUP does not: a closed terminal sends it twice, and systemd may send it after SIGTERM.
+#[cfg(unix)]
+fn signals() -> io::Result<impl Stream<Item = bool>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let stream = |kind| {
+        let mut signal = signal(kind)?;
+        io::Result::Ok(stream::poll_fn(move |context| signal.poll_recv(context)))
+    };
+    // Another number only on MIPS and PA-RISC.
+    const SIGXFSZ: i32 = 25;
+    // The handler stays after the stream is dropped.
+    drop(signal(SignalKind::from_raw(SIGXFSZ))?);
+    let hangup = SignalKind::hangup();
+    let stop = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::quit(), hangup];
+    let stop = stop.map(|kind| Ok(stream(kind)?.map(move |()| kind != hangup)));
+    let stop = stop.into_iter().collect::<io::Result<Vec<_>>>()?;
+    Ok(stream::select_all(stop))
+}
+
+/// Ctrl-C stops the server.
+#[cfg(not(unix))]
+fn signals() -> io::Result<impl Stream<Item = bool>> {
+    let ctrl_c = |()| async { tokio::signal::ctrl_c().await.ok().map(|()| (true, ())) };
+    Ok(stream::unfold((), ctrl_c).chain(stream::pending()))
 }

@@ -6,7 +6,6 @@ mod account;
 mod chosen;
 mod forms;
 mod generate;
-mod home;
 mod jobs;
 mod keys;
 mod layout;
@@ -19,32 +18,30 @@ mod prompts;
 mod public;
 pub(crate) mod routes;
 mod sessions;
-mod site;
 mod uploads;
-mod variables;
 mod vaults;
 mod visit;
 #[cfg(feature = "webhooks")]
 mod webhooks;
 
-use http::header::REFERER;
+use http::header::{ACCEPT, REFERER};
 use http::request::Parts;
 use http::uri::PathAndQuery;
-use http::{Extensions, Method};
+use http::{Extensions, HeaderValue, Method};
 use maud::html;
 use quick_cache::sync::Cache;
 
 use self::layout::{Page, redirect};
 use self::parts::address;
-use self::site::asks_for_page;
 use self::visit::{Replays, Visit};
 use crate::api::{HandlerResult, Pages};
-use crate::domain::SessionRecord;
+use crate::domain::{SecretToken, SessionRecord};
 use crate::http::auth::AuthError;
 use crate::http::browser::Site;
 use crate::http::error::{ApiError, Problem};
 use crate::http::response::{self, Response};
 use crate::http::sole;
+use crate::limits::SESSION_MAX;
 use crate::store::StoreError;
 
 pub(crate) const PAGES: Pages = Pages { or_sign_in, asks_for_page, failure };
@@ -68,6 +65,47 @@ fn or_sign_in(site: &Site, parts: &Parts, outcome: HandlerResult) -> HandlerResu
         }
         outcome => outcome,
     }
+}
+
+impl Site {
+    /// The address of a page of this site, without scheme and host.
+    pub(crate) fn page(&self, name: &str) -> String {
+        format!("{}{name}", self.root)
+    }
+
+    /// The page of this site that a URL names, without the root. The fragment stays.
+    pub(crate) fn page_of<'a>(&self, url: &'a str) -> Option<&'a str> {
+        url.strip_prefix(&*self.origin)?.strip_prefix(&*self.root)
+    }
+
+    /// The headers `Set-Cookie` for a new session, or those that remove the cookies.
+    pub(crate) fn set_cookies(
+        &self,
+        token: Option<&SecretToken>,
+    ) -> Result<[HeaderValue; 2], http::Error> {
+        let (value, seconds) =
+            token.map_or(("", 0), |token| (token.expose(), SESSION_MAX.as_secs()));
+        let set = |cookie: &str| {
+            let attributes = self.cookie_attributes;
+            let mut set = HeaderValue::try_from(format!("{cookie}={value}{attributes}{seconds}"))?;
+            set.set_sensitive(true);
+            Ok::<_, http::Error>(set)
+        };
+        let [first, second] = &self.cookies;
+        Ok([set(first)?, set(second)?])
+    }
+}
+
+/// Whether a person may see the response in a browser. Everything below `/api` is for programs.
+fn asks_for_page(parts: &Parts) -> bool {
+    let accepted = parts.headers.get_all(ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    let mut ranges = accepted.flat_map(|line| line.split(','));
+    let is_page = |range: &str| {
+        range.split(';').next().is_some_and(|of| of.trim().eq_ignore_ascii_case("text/html"))
+    };
+    matches!(parts.method, Method::GET | Method::HEAD)
+        && !parts.uri.path().starts_with("/api/")
+        && ranges.any(is_page)
 }
 
 /// What the pages of one server share.
@@ -113,7 +151,8 @@ fn failure(
 
 #[cfg(test)]
 mod tests {
-    use super::return_page;
+    use super::*;
+    use crate::domain::PublicUrl;
 
     #[test]
     fn only_a_page_of_this_site_is_returned_to() {
@@ -134,5 +173,23 @@ mod tests {
         ] {
             assert_eq!(return_page(other), None, "{other:?}");
         }
+    }
+
+    fn site(public: &str) -> Site {
+        Site::new(&PublicUrl::parse(public).unwrap())
+    }
+
+    #[test]
+    fn over_https_the_cookie_is_bound_to_the_host() {
+        let cookies = |public| site(public).set_cookies(None).unwrap();
+        assert_eq!(
+            cookies("https://h/a"),
+            [
+                "__Host-promptarium_session=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0",
+                "__Host-promptarium_session_443_a=; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=0"
+            ]
+        );
+        let [_, own] = cookies("http://h:8081");
+        assert_eq!(own, "promptarium_session_8081=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0");
     }
 }

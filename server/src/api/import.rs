@@ -21,12 +21,10 @@ const FIELDS: &[&str] = &["format", "version", "prompts", "vaults"];
 /// With those of the API, of which an export has no `vaultId`.
 static PROMPT_FIELDS: LazyLock<Vec<&str>> =
     LazyLock::new(|| [prompts::FIELDS, &["id", "images", "createdAt", "updatedAt"]].concat());
-const IMAGE_FIELDS: &[&str] = &["url", "width", "height", "createdAt"];
 static VAULT_FIELDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let more: &[&str] = &["coverImageUrl", "isSystem", "createdAt", "updatedAt", "prompts"];
     [vaults::FIELDS, more].concat()
 });
-const MEMBER_FIELDS: &[&str] = &["id", "isPinned"];
 
 /// A longer list of errors does not help anybody.
 const ERROR_CHARS_MAX: usize = 1_000;
@@ -60,7 +58,6 @@ pub(crate) fn parse(document: &[u8]) -> Result<AccountData, String> {
     Ok(AccountData { prompts, vaults })
 }
 
-/// The errors of all fields.
 fn lines(errors: &FieldErrors) -> String {
     let errors = errors.0.iter().map(|(name, error)| format!("{name}: {error}"));
     let mut text = errors.collect::<Vec<_>>().join("; ");
@@ -95,7 +92,7 @@ fn prompt(field: &Field<'_>) -> Result<(PromptRecord, PromptInputs), FieldError>
 }
 
 fn image(field: &Field<'_>) -> Result<PromptImage, FieldError> {
-    entry(field, IMAGE_FIELDS, |form| {
+    entry(field, &["url", "width", "height", "createdAt"], |form| {
         let source = form.required("url", image_ref);
         let width = form.required("width", integer(1..=u32::MAX));
         let height = form.required("height", integer(1..=u32::MAX));
@@ -127,7 +124,7 @@ fn vault(
 }
 
 fn member(field: &Field<'_>, ids: &HashSet<PromptId>) -> Result<(PromptId, bool), FieldError> {
-    entry(field, MEMBER_FIELDS, |form| {
+    entry(field, &["id", "isPinned"], |form| {
         let prompt = form.required("id", |field| {
             let id = id(field)?;
             let is_known = ids.contains(&id);

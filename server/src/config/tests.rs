@@ -79,8 +79,8 @@ fn every_flag_is_read() {
     assert_eq!((s.vendor.to_string(), s.model_namespace.as_str()), ("acme".into(), "acme"));
     assert!(s.json && s.log_format == Some(LogFormat::Pretty));
     assert_eq!(s.public_url.unwrap().base_url(), "https://example.com/p/api/v1");
-    let rates: Vec<_> = s.rate_limit.iter().map(ToString::to_string).collect();
-    assert_eq!(rates, ["key-requests-60s", "account-uploads-9s"]);
+    let rates = ["key:requests=600/60", "account:uploads=5/9"].map(|rate| rate.parse().unwrap());
+    assert_eq!(s.rate_limit, rates);
     let origins = format!("{:?}", s.cors_origin);
     assert_eq!(origins, r#"[CorsOrigin("https://a.example"), CorsOrigin("*")]"#);
 }

@@ -219,7 +219,6 @@ impl Scene {
         }
     }
 
-    /// The colour of the flower at a point, if there is one.
     fn flower(&self, layer: usize, (x, y): (f32, f32), moment: f32) -> Option<Colour> {
         let count = 34.0 - 8.0 * layer as f32;
         let sway = 0.10 * (TAU * moment + 9.0 * x).sin() / count;

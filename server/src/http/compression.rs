@@ -25,7 +25,9 @@ pub(crate) fn for_client(parts: &Parts, response: Response) -> Response {
     let reads = matches!(parts.method, Method::GET | Method::HEAD);
     // What fits into one packet arrives no sooner.
     let is_small = response.body().size_hint().upper().is_some_and(|size| size < 1400);
-    if !reads || is_small || !is_text(response.headers()) || !accepts_gzip(&parts.headers) {
+    let media = response.headers().get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
+    let is_text = media.starts_with(b"application/json") || media.starts_with(b"text/");
+    if !reads || is_small || !is_text || !accepts_gzip(&parts.headers) {
         return response;
     }
     let (mut head, body) = response.into_parts();
@@ -37,11 +39,6 @@ pub(crate) fn for_client(parts: &Parts, response: Response) -> Response {
         *etag = HeaderValue::from_bytes(&weak).unwrap_or_else(|_| etag.clone());
     }
     Response::from_parts(head, gzip(body))
-}
-
-fn is_text(headers: &HeaderMap) -> bool {
-    let media = headers.get(CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
-    media.starts_with(b"application/json") || media.starts_with(b"text/")
 }
 
 /// Whether the client accepts gzip, and prefers no other encoding to it (RFC 9110, 12.5.3).

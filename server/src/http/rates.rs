@@ -5,7 +5,6 @@
 //! responses have the headers of draft-ietf-httpapi-ratelimit-headers-10.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::str::FromStr;
 
 use http::{HeaderName, HeaderValue};
@@ -19,7 +18,6 @@ use crate::http::error::ApiError;
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const CURRENT: HeaderName = HeaderName::from_static("ratelimit");
 
-const PER: [&str; 2] = ["key", "account"];
 /// A picture in a form of the dashboard, which is counted beside the request.
 pub(crate) const PICTURE: &str = "picture";
 /// Which requests are counted, and their routes by name; none are all. A slot takes one upload.
@@ -50,7 +48,7 @@ impl FromStr for RateLimit {
             let (subject, rate) = text.split_once('=')?;
             let ((per, kind), (events, seconds)) =
                 (subject.split_once(':')?, rate.split_once('/')?);
-            let per = PER.into_iter().find(|word| *word == per)?;
+            let per = ["key", "account"].into_iter().find(|word| *word == per)?;
             let (kind, routes) = KINDS.into_iter().find(|(word, _)| *word == kind)?;
             Some(Self { per, kind, routes, events: number(events)?, seconds: number(seconds)? })
         };
@@ -58,12 +56,6 @@ impl FromStr for RateLimit {
             "is not a rate limit; use key or account, requests, generations or uploads, a number \
              and seconds, such as key:requests=600/60",
         )
-    }
-}
-
-impl fmt::Display for RateLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}-{}s", self.per, self.kind, self.seconds)
     }
 }
 
@@ -110,10 +102,11 @@ impl Rates {
         let left = |(end, _): Window| (end.duration_since(now).as_millis_f64() / 1e3).ceil() as u32;
         let (mut policy, mut current) = (Vec::new(), Vec::new());
         for ((limit, _), window) in keys.iter().zip(&windows) {
-            let RateLimit { events, seconds, .. } = limit;
-            policy.push(format!("\"{limit}\";q={events};w={seconds}"));
-            let (rest, seconds) = (events.saturating_sub(window.1), left(*window));
-            current.push(format!("\"{limit}\";r={rest};t={seconds}"));
+            let RateLimit { per, kind, events, seconds, .. } = limit;
+            let (name, rest) =
+                (format!("\"{per}-{kind}-{seconds}s\""), events.saturating_sub(window.1));
+            policy.push(format!("{name};q={events};w={seconds}"));
+            current.push(format!("{name};r={rest};t={}", left(*window)));
         }
         for (name, all) in [(POLICY, policy), (CURRENT, current)] {
             headers.extend(HeaderValue::try_from(all.join(", ")).map(|value| (name, value)));

@@ -88,25 +88,21 @@ async fn answer(stream: UnixStream, store: Arc<dyn Store>) {
         Ok(()) => Ok(()),
         Err(_) => Err("nobody reads the output".to_owned().into()),
     };
-    let reply = match run(&store, &request, emit).await {
+    let outcome = async {
+        let request = serde_json::from_str(&request).map_err(|error| error.to_string());
+        let Request { arguments, input } = request?;
+        let parsed = Config::parse(arguments.into_iter().map(Into::into), []);
+        let Ok((config, CliCommand::Admin(command))) = parsed else {
+            return Err("the server of this folder has another version".to_owned().into());
+        };
+        execute(&store, &config.settings, command, input, emit).await
+    };
+    let reply = match outcome.await {
         Ok((text, json)) => Reply::Done(text, json),
         Err(Failure(code, problem)) => Reply::Failed(code, problem),
     };
     // The command may have been interrupted.
     let _ = send(reply).await;
-}
-
-async fn run(
-    store: &Arc<dyn Store>,
-    request: &str,
-    emit: impl AsyncFn(String) -> Result<(), Failure>,
-) -> Result<Output, Failure> {
-    let request: Request = serde_json::from_str(request).map_err(|error| error.to_string())?;
-    let parsed = Config::parse(request.arguments.into_iter().map(Into::into), []);
-    let Ok((config, CliCommand::Admin(command))) = parsed else {
-        return Err("the server of this folder has another version".to_owned().into());
-    };
-    execute(store, &config.settings, command, request.input, emit).await
 }
 
 /// A running server of a folder.

@@ -12,10 +12,10 @@ use serde_json::json;
 
 #[cfg(all(unix, feature = "folder"))]
 use super::admin_socket::Server;
+#[cfg(feature = "folder")]
+use super::archive;
 use super::commands::{ImportInput, execute};
 use super::{Failure, Output, print};
-#[cfg(feature = "folder")]
-use super::{archive, backup};
 use crate::config::{AccountCommand, AdminCommand, Config};
 use crate::program::{open_store, with_database};
 #[cfg(feature = "folder")]
@@ -27,9 +27,9 @@ pub(super) async fn run(config: &Config, command: AdminCommand) -> Result<ExitCo
         #[cfg(feature = "postgres")]
         AdminCommand::Migrate { distribute } => migrate(config, distribute).await?,
         #[cfg(feature = "folder")]
-        AdminCommand::Backup { file } => backup::back_up(config, &file).await?,
+        AdminCommand::Backup { file } => archive::back_up(config, &file).await?,
         #[cfg(feature = "folder")]
-        AdminCommand::Restore { file } => backup::restore(config, &file)?,
+        AdminCommand::Restore { file } => archive::restore(config, &file)?,
         #[cfg(feature = "folder")]
         AdminCommand::Account(AccountCommand::Export { name, with_files: Some(file) }) => {
             let command = AccountCommand::Export { name, with_files: None };
@@ -72,12 +72,9 @@ async fn dispatch(
             return server.execute(config.command_line(), input, emit).await;
         }
         if !has_data(&folder) {
-            return Err(format!(
-                "{}: there are no data in {}; name the folder of a server, or start one there",
-                config.source("data"),
-                folder.display()
-            )
-            .into());
+            let problem =
+                format!("{}: there are no data in {}", config.source("data"), folder.display());
+            return Err((problem + "; name the folder of a server, or start one there").into());
         }
     }
     let store = with_database(config, async || open_store(config).await).await?;

@@ -22,6 +22,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 use crate::api::Route;
+use crate::domain::debug_only;
 use crate::generate::Outcomes;
 use crate::generate::submit::Submitter;
 use crate::generate::worker::Worker;
@@ -131,20 +132,17 @@ impl Metrics {
 
     /// All series as Prometheus text 0.0.4, which every scraper reads.
     fn page(&self) -> Response {
-        let mut text = String::new();
-        let _ = encode_registry(&mut text, &self.0);
-        let body = ResponseBody::Left(prometheus_text(&text).into());
+        let mut openmetrics = String::new();
+        let _ = encode_registry(&mut openmetrics, &self.0);
+        let types = openmetrics.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+        let counters = types.filter_map(|line| line.strip_suffix(" counter"));
+        // There meaning and type of a counter name it with its suffix.
+        let text = counters.fold(openmetrics.clone(), |text, name| {
+            text.replace(&format!(" {name} "), &format!(" {name}_total "))
+        });
+        let body = ResponseBody::Left(text.into());
         response::with_type(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", body)
     }
-}
-
-/// OpenMetrics as Prometheus text, where meaning and type of a counter name it with its suffix.
-fn prometheus_text(openmetrics: &str) -> String {
-    let types = openmetrics.lines().filter_map(|line| line.strip_prefix("# TYPE "));
-    let counters = types.filter_map(|line| line.strip_suffix(" counter"));
-    counters.fold(openmetrics.to_owned(), |text, name| {
-        text.replace(&format!(" {name} "), &format!(" {name}_total "))
-    })
 }
 
 /// Why a request is refused, if it is for load: one of [`REFUSALS`].
@@ -198,11 +196,7 @@ pub(crate) struct Readings {
     pub(crate) deliveries: Outcomes,
 }
 
-impl fmt::Debug for Readings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Readings")
-    }
-}
+debug_only! { Readings {} }
 
 impl Collector for Readings {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {

@@ -42,12 +42,12 @@ mod distribute;
 mod errors;
 mod import;
 mod job_queue;
-mod job_rows;
 mod jobs;
 mod keys;
 mod listing;
 mod memberships;
 mod migrate;
+mod prelude;
 mod prompt_changes;
 mod prompts;
 mod retry;
@@ -56,13 +56,11 @@ mod rows;
 pub(crate) mod scratch;
 mod search;
 mod send;
-mod sequences;
 mod sessions;
 #[cfg(test)]
 mod tests;
 mod tls;
 mod url;
-mod vault_steps;
 mod vaults;
 #[cfg(feature = "webhooks")]
 mod webhooks;
@@ -222,6 +220,6 @@ async fn migrate_with(
         return Err(ConnectError::Encoding(encoding));
     }
     let applied = migrate::run(&mut client.client, migrate::LIST, migration).await?;
-    sequences::set_forward(&mut client.client).await.map_err(MigrateError::Sequences)?;
+    migrate::set_forward(&mut client.client).await.map_err(MigrateError::Sequences)?;
     Ok(applied)
 }

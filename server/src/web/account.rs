@@ -1,6 +1,5 @@
 //! The account itself: its name, an export and an import of its data, and its deletion.
 
-use std::future::ready;
 use std::io::{Read, Seek};
 
 use futures::TryStreamExt;
@@ -12,9 +11,7 @@ use super::sessions::SIGN_IN;
 use super::uploads::{FILE, Sent, receive};
 use crate::api::export::export as document_of;
 use crate::api::import::parse;
-use crate::domain::account_name;
 use crate::http::response;
-use crate::http::validate::text;
 use crate::limits::product::IMPORT_BYTES_MAX;
 
 const DELETE: &str = "This cannot be undone. Type the account name to confirm.";

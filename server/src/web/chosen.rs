@@ -1,13 +1,7 @@
 //! What is done with several prompts at once: the form around a list, and its actions.
 
-use promptarium::{PromptId, VaultId};
-
-use super::forms::options;
 use super::prelude::*;
 use super::return_page;
-use crate::domain::{Membership, VaultPatch};
-use crate::http::validate::id;
-use crate::store::StoreError;
 
 const CHOSEN_MAX: usize = 100;
 

@@ -1,4 +1,4 @@
-//! The form that requests pictures and videos.
+//! The form that requests pictures and videos, and the first page, which has it.
 
 use http::Method;
 use promptarium::limits::{
@@ -6,15 +6,11 @@ use promptarium::limits::{
 };
 use uuid::Uuid;
 
-use super::forms::without_replaced;
 use super::prelude::*;
-use super::prompts::{self, vault_field};
+use super::prompts::{self, COUNT_MAX, vault_field};
 use crate::api::generations::{FIELDS, new_job};
-use crate::domain::{JobRecord, JobState, NewJob, OutputKind};
 use crate::generate::request_digest;
 use crate::generate::submit::SubmissionError;
-use crate::http::validate::{integer, text};
-use crate::store::StoreError;
 
 /// Fields with choices and a place for another text.
 pub(super) const CHOICES: [&str; 2] = ["modelId", "aspectRatio"];
@@ -23,6 +19,8 @@ const RATIOS: [&str; 7] = ["1:1", "3:2", "2:3", "4:3", "3:4", "16:9", "9:16"];
 const LOCAL_MODELS: [&str; 2] = ["local/plasma", "local/plasma-video"];
 /// Jobs that are looked through for models used before.
 const JOBS_MAX: usize = 30;
+const VAULTS_MAX: usize = 100;
+const PICTURES: usize = 8;
 
 /// The form, empty or with what the job `job` or the prompt `prompt` has. A POST for the job in the
 /// path requests the same again. Sent again, both lead to the same job: its name is in the form.
@@ -167,4 +165,49 @@ pub(super) async fn form(visit: &Visit<'_>, mut entered: Entered) -> Result<Mark
     ];
     let form = Form { action: Some("generate"), more, ..Form::new("Generate", fields) };
     Ok(html! { div .generate { (entered.form(&visit.api.site, &form)) } })
+}
+
+/// The first page: a box to generate from, the newest pictures, and numbers.
+pub(crate) async fn home(visit: Visit<'_>) -> HandlerResult {
+    let (api, store, caller) = (visit.api, visit.store(), &visit.caller);
+    let vaults = store.newest_vaults(caller, VAULTS_MAX + 1).await?.len();
+    let prompts = store.count_prompts(caller, None, COUNT_MAX + 1).await?;
+    let kind = Some(PromptKind::Image);
+    let query = PromptQuery { vault: None, kind, after: None, limit: PICTURES };
+    let newest = store.list_prompts(caller, query).await?.prompts;
+    let pictures = newest.iter().filter_map(|prompt| Some((prompt.id, thumbnail(api, prompt)?)));
+    let pictures: Vec<_> = pictures.collect();
+    let number = |page, text, count: usize, most| {
+        let count = if count > most { format!("{most}+") } else { count.to_string() };
+        html! { div { dt { (visit.link(page, text)) } dd { (count) } } }
+    };
+    let content = html! {
+        section .card aria-labelledby="generate" {
+            h2 #generate { "Generate" }
+            (form(&visit, Entered::default()).await?)
+        }
+        @if prompts == 0 {
+            p .empty {
+                "No prompts yet. Generate a picture above, "
+                (visit.link("prompts/new", "write a prompt")) ", or "
+                (visit.link("keys", "create a key")) " for the API at " code { (api.base_url) } "."
+            }
+        }
+        @if !pictures.is_empty() {
+            h2 { "Recent pictures" }
+            ul .grid {
+                @for (id, picture) in &pictures {
+                    li .tile { a .title.cover href=(visit.at(&format!("prompts/{id}"))) { (picture) } }
+                }
+            }
+            p { (visit.link("prompts?type=image", "All pictures")) }
+        }
+        h2 { "Your library" }
+        dl .numbers {
+            (number("prompts", "Prompts", prompts, COUNT_MAX))
+            (number("vaults", "Vaults", vaults, VAULTS_MAX))
+        }
+    };
+    let page = visit.page("", "Overview");
+    page.with_actions(visit.button("prompts/new", "New prompt")).show(&content)
 }

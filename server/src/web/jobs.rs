@@ -2,14 +2,10 @@
 
 use std::sync::Arc;
 
-use futures::future::join_all;
 use promptarium::limits::CLIENT_JOB_ID_CHARS;
 use uuid::Uuid;
 
-use super::pictures::{chosen_settings, small_picture};
 use super::prelude::*;
-use crate::domain::{JobRecord, JobState, PromptRecord};
-use crate::http::validate::text;
 
 /// Jobs in a page: so few, and their texts so short, that none is left out for its size.
 const PAGE_JOBS: usize = 10;

@@ -1,11 +1,7 @@
 //! The keys of the account.
 
-use std::future::ready;
-
 use super::prelude::*;
 use crate::api::keys::{SCOPES, issue, name};
-use crate::domain::KeyRecord;
-use crate::http::validate::one_of;
 use crate::limits::API_KEYS_MAX;
 
 const REVOKE: &str = "Programs that use this key stop working at once. This cannot be undone.";

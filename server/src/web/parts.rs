@@ -1,7 +1,10 @@
 //! Parts of pages: pages of lists, texts of people, times, addresses.
 
+use std::borrow::Cow;
+
 use maud::{Markup, Render, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use promptarium::Variable;
 use url::form_urlencoded;
 
 use super::forms::{Choices, Entered};
@@ -11,6 +14,7 @@ use crate::http::error::ApiError;
 pub(super) const PAGE: usize = 20;
 const PAGES_MAX: usize = 1_000;
 const LIST_MAX: usize = 50;
+const VARIABLES_MAX: usize = 50;
 
 /// Links to the pages before and after this one, where there are some, and what they list.
 pub(super) fn pager(
@@ -94,6 +98,49 @@ pub(super) fn full_text(text: impl Render) -> Markup {
     html! {
         pre #text .text data-copy="Copy" tabindex="0" dir="auto" role="region"
             aria-label="Text of the prompt" { "\n" (text) }
+    }
+}
+
+/// The text with the values in the query, which the script can copy, and the form for the values. The
+/// form leads to `action`, the page that it is on, with these fields kept.
+pub(super) fn with_variables(
+    text: &str,
+    query: &Entered,
+    action: &str,
+    kept: &[(&str, &str)],
+) -> Markup {
+    let variables = Variable::all_in(text);
+    let field = |name: &str| format!("var.{name}");
+    let value = |name: &str| Some(query.value(&field(name))).filter(|value| !value.is_empty());
+    let is_filled = variables.iter().any(|variable| value(&variable.name).is_some());
+    let shown: Cow<'_, str> = match is_filled {
+        true => Variable::fill(text, value).into(),
+        false => text.into(),
+    };
+    html! {
+        @if !variables.is_empty() {
+            form .card.fields action=(action) {
+                @for (name, value) in kept { input type="hidden" name=(name) value=(value); }
+                @for variable in variables.iter().take(VARIABLES_MAX) {
+                    @let id = field(&variable.name);
+                    div .field {
+                        label for=(id) { bdi { (variable.name) } }
+                        input id=(id) name=(id) dir="auto" autocomplete="off"
+                            placeholder=[variable.default.as_deref()]
+                            value=(value(&variable.name).unwrap_or_default());
+                    }
+                }
+                div .buttons {
+                    button .main { "Fill in" }
+                    @if is_filled { a .button href=(action) { "Clear" } }
+                }
+            }
+        }
+        (full_text(html! {
+            @for (piece, is_variable) in Variable::split(&shown) {
+                @if is_variable { mark { (piece) } } @else { (piece) }
+            }
+        }))
     }
 }
 

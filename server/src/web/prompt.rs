@@ -1,19 +1,12 @@
 //! One prompt: its page, and the form to write, change and copy it.
 
-use futures::future::join_all;
-use promptarium::PromptId;
-
 use super::chosen::DELETE;
-use super::forms::{TOKEN, options, without_replaced};
+use super::forms::TOKEN;
 use super::generate::{CHOICES, model, ratio};
-use super::parts::visible;
-use super::pictures::{generation_settings, pictures};
 use super::prelude::*;
 use super::prompts::{values_of, vault_choices, vault_field};
 use super::uploads::{PICTURE_BYTES_MAX, Sent, picture_field, receive};
-use super::variables;
 use crate::api::prompts::{FIELDS, new_prompt};
-use crate::domain::{NewPrompt, PromptKind, PromptPatch, VaultRecord};
 use crate::http::rates::PICTURE;
 
 const VAULTS_MAX: usize = 10;
@@ -45,7 +38,7 @@ pub(crate) async fn show(visit: Visit<'_>) -> HandlerResult {
             @if prompt.updated_at != prompt.created_at { " · changed " (visit.ago(prompt.updated_at)) }
         }
         h2 { "Prompt" }
-        (variables::text(&prompt.text, &visit.entered, &own, &[]))
+        (with_variables(&prompt.text, &visit.entered, &own, &[]))
         h2 { "Vaults" }
         (in_vaults(&visit, id, &vaults, &others))
     };

@@ -3,18 +3,13 @@
 use std::sync::Arc;
 
 use promptarium::limits::PROMPT_SEARCH_CHARS_MAX;
-use promptarium::{PromptId, VaultId};
 
 use super::chosen;
-use super::forms::options;
 use super::nearest::{self, Near};
-use super::pictures::thumbnail;
 use super::prelude::*;
 use crate::api::export::prompt_json;
-use crate::domain::{ImageRef, PromptKind, PromptRecord};
-use crate::http::validate::{id, one_of, text};
 use crate::search::{self, FoundPrompts, PromptSearch, Words};
-use crate::store::{Place, StoreError};
+use crate::store::Place;
 
 /// Fields of the query that choose prompts; a link to another page keeps them.
 const FILTERS: [&str; 4] = ["q", "vaultId", "type", "view"];

@@ -5,14 +5,10 @@
 
 use http::HeaderValue;
 
-use super::parts::visible;
-use super::pictures::{pictures, thumbnail};
 use super::prelude::*;
-use super::variables;
 use super::vaults::{public_address, size};
 use super::visit::query_bytes;
 use crate::api::Request;
-use crate::domain::{PromptImage, PromptRecord, VaultRecord, VaultVisibility};
 
 const TEXT_CHARS: usize = 280;
 
@@ -98,7 +94,7 @@ fn one(api: &Api, prompt: &PromptRecord, query: &Entered, home: &str) -> Markup 
         p { a href=(api.site.page(home)) { "All prompts of this vault" } }
         p .soft { (prompt.kind.as_str()) }
         (pictures(api, prompt))
-        (variables::text(&prompt.text, query, &own, &[("prompt", &id)]))
+        (with_variables(&prompt.text, query, &own, &[("prompt", &id)]))
     }
 }
 

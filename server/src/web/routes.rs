@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::{
-    Visit, account, chosen, generate, home, jobs, keys, prompt, prompts, public, sessions, vaults,
+    Visit, account, chosen, generate, jobs, keys, prompt, prompts, public, sessions, vaults,
 };
 use crate::api::files::send;
 use crate::api::{Api, Handler, HandlerResult, Request, Route};
@@ -30,7 +30,7 @@ pub fn table() -> Vec<Route> {
 
         root("getThumbnail", M::GET, THUMBNAILS, Access::None, page!(thumbnail)),
 
-        root("homePage", M::GET, "/", Session, dashboard!(home::show)),
+        root("homePage", M::GET, "/", Session, dashboard!(generate::home)),
         root("promptsPage", M::GET, "/prompts", Session, dashboard!(prompts::list)),
         root("newPromptPage", M::GET, "/prompts/new", Session, dashboard!(prompt::write)),
         root("newPrompt", M::POST, "/prompts/new", Session, dashboard!(prompt::write)),
@@ -79,7 +79,6 @@ pub fn table() -> Vec<Route> {
     rows
 }
 
-/// `GET` of the thumbnail of an asset.
 async fn thumbnail(api: &Api, request: Request<'_>) -> HandlerResult {
     let name = request.asset().ok_or(ApiError::NotFound)?;
     let small = api.blobs.thumbnail::<ApiError>(&name, request.peer).await?;

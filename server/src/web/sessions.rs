@@ -9,10 +9,8 @@ use super::prelude::*;
 use super::return_page;
 use super::visit::query_bytes;
 use crate::api::Request;
-use crate::domain::{KeyId, SecretToken};
 use crate::http::auth::AuthError;
 use crate::http::body::OPEN_FORM;
-use crate::store::StoreError;
 
 pub(crate) const SIGN_IN: &str = "/sign-in";
 pub(crate) const SIGN_OUT: &str = "/sign-out";

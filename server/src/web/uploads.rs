@@ -17,7 +17,6 @@ use super::prelude::*;
 use super::visit::boundary;
 use crate::api::files::TYPES;
 use crate::blobs::Upload;
-use crate::domain::{AssetName, ImageRef, OutputKind, PromptImage};
 use crate::generate::media::examine;
 use crate::http::body::BodyReadError;
 use crate::limits::{BODY_SECONDS_MAX, FORM_BYTES_MAX, UPLOAD_BUFFER_BYTES, UPLOAD_RATE_MIN};

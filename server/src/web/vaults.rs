@@ -1,17 +1,11 @@
 //! Vaults: the list, what is in one, and the forms to make, change and delete one.
 
-use std::future::ready;
-
-use futures::future::join_all;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use promptarium::VaultId;
 
 use super::chosen;
-use super::pictures::{cover, thumbnail};
 use super::prelude::*;
 use super::prompts::{entry, vault_choices};
 use crate::api::vaults::{FIELDS, new_vault};
-use crate::domain::{NewVault, PromptKind, PromptQuery, VaultPatch, VaultRecord, VaultVisibility};
 
 const MEANINGS: [(&str, &str); 3] = [
     ("private", "Only you can see it."),

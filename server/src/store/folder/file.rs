@@ -33,25 +33,16 @@ impl Problem {
     }
 
     pub(super) fn damaged(folder: &Path, why: &str) -> Self {
-        Self::new(
-            folder,
-            format!(
-                "its database is damaged ({why}); restore a backup into a new folder, see docs/backup.md"
-            ),
-        )
+        let advice = "restore a backup into a new folder, see docs/backup.md";
+        Self::new(folder, format!("its database is damaged ({why}); {advice}"))
     }
 
     pub(super) fn io(folder: &Path, error: &io::Error) -> Self {
-        Self::new(
-            folder,
-            match error.kind() {
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FULL.to_owned(),
-                _ => format!(
-                    "it cannot be used ({error}); let this user read and write it, or name another \
-                 folder"
-                ),
-            },
-        )
+        let advice = "let this user read and write it, or name another folder";
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::new(folder, FULL),
+            _ => Self::new(folder, format!("it cannot be used ({error}); {advice}")),
+        }
     }
 
     pub(super) fn sqlite(folder: &Path, error: &rusqlite::Error) -> Self {

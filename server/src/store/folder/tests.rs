@@ -10,8 +10,7 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use super::file::{self, DATABASE, commit};
-use super::writer::{FolderJournal, Write};
-use super::{Folder, Problem};
+use super::{Folder, FolderJournal, Problem, Write};
 use crate::clock::{Clock, ManualClock};
 use crate::domain::{Caller, PromptKind};
 use crate::store::StoreError;

@@ -4,18 +4,10 @@
 //! sessions are revoked, so that nobody else writes; then jobs, vaults and prompts go in batches,
 //! then the rest.
 
-use async_trait::async_trait;
-use promptarium::{PromptId, VaultId};
-
 use super::db::permit;
+use super::import;
 use super::jobs::LEAVE_QUEUE;
-use super::rows::{
-    self, CALLER, EACH_PROMPT, KEY_IS_VALID, PROMPT_COLUMNS, VAULT_COLUMNS, column, int,
-};
-use super::send::{By, Params};
-use super::{PostgresStore, import};
-use crate::domain::{AccountData, AccountId, Caller, ListedPrompt, SharedPrompt, VaultRecord};
-use crate::store::{AccountStore, Result, StoreError, VaultStore};
+use super::prelude::*;
 
 statements! {
     /// Of two that get one name at once, one violates a constraint, and is sent again.

@@ -2,16 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
-use jiff::Timestamp;
-use tokio_postgres::Row;
-
-use super::PostgresStore;
 use super::keys::{KEY_COLUMNS, key_record};
-use super::rows::{IS_NO_SESSION, NEW_KEY, all, column, one};
-use super::send::{By, Params, Step};
-use crate::domain::{KeyEntry, NewKey};
-use crate::store::{AdminStore, Replace, Result, StoreError};
+use super::prelude::*;
 
 statements! {
     /// The account `$1`, unless its name is in use, another key has the public id `$4`, or `$5`

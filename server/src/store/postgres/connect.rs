@@ -79,15 +79,49 @@ impl Connector {
         Err(Unreachable { text: reasons.join("; "), temporary })
     }
 
-    /// The same for the start of a program: no pooler mixes up or loses prepared statements.
+    /// The same for the start of a program: makes sure that a statement prepared in one transaction
+    /// can be executed in the next. Some poolers change the connection below ours, and lose what was
+    /// prepared on it, or execute what another client prepared there under the same name.
+    ///
+    /// Such a pooler shows itself only if the connection on which `client` prepared is taken, so
+    /// `other` begins a transaction meanwhile. Others may take it first, so this is tried several
+    /// times. They use the same names, so the statement returns a number of its own.
     pub(super) async fn connect_and_check(&self) -> Result<DbClient, Unreachable> {
         let (client, other) = (self.connect().await?, self.connect().await?);
-        check_pooler(&client, &other).await?;
+        for _ in 0..POOLER_CHECKS {
+            let own = rand::random::<i64>();
+            let is_own = async {
+                let statement = client.prepare(&format!("SELECT '{own}'::bigint")).await?;
+                other.batch_execute("BEGIN").await?;
+                let row = client.query_one(&statement, &[]).await?;
+                other.batch_execute("ROLLBACK").await?;
+                Ok::<_, Error>(row.try_get(0).ok() == Some(own))
+            };
+            // Each check has a time limit of its own: a database may be far away.
+            let (text, temporary) = match timeout(CONNECT_TIMEOUT, is_own).await {
+                Ok(Ok(true)) => continue,
+                Ok(Ok(false)) => ("another client's statement was executed".to_owned(), false),
+                Ok(Err(error)) => (error_chain(&error), error.as_db_error().is_none()),
+                Err(_) => {
+                    let text = "to the check of prepared statements: the database is overloaded, \
+                                or a connection pooler has fewer than two connections to it";
+                    (format!("no answer for {} s {text}", CONNECT_TIMEOUT.as_secs()), true)
+                }
+            };
+            let way_out = "set pool_mode of the connection pooler to session, or \
+                           max_prepared_statements of PgBouncer 1.21 or later to 200";
+            let lost = "prepared statements do not survive between transactions";
+            let text = if temporary { text } else { format!("{lost} ({text}): {way_out}") };
+            return Err(Unreachable { text, temporary });
+        }
         Ok(client)
     }
 
     async fn open(&self, config: &Config) -> Result<DbClient, Error> {
         let epoch = self.state.epoch.load(Relaxed);
+        // The server gave no answer, or takes none with TLS.
+        let without = SqlState::INVALID_AUTHORIZATION_SPECIFICATION;
+        let may_be_of_tls = |error: &Error| error.code().is_none_or(|code| *code == without);
         let (client, connection) = match config.connect(self.url.tls.clone()).await {
             Err(error) if config.get_ssl_mode() == SslMode::Prefer && may_be_of_tls(&error) => {
                 let without = config.clone().ssl_mode(SslMode::Disable).clone();
@@ -104,11 +138,6 @@ impl Connector {
         client.batch_execute(&self.url.session).await?;
         Ok(client)
     }
-}
-
-/// Whether a connection without TLS may succeed: the server gave no answer, or takes none with TLS.
-fn may_be_of_tls(error: &Error) -> bool {
-    error.code().is_none_or(|code| *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION)
 }
 
 /// What to do about an error of PgBouncer, which does not say that.
@@ -179,51 +208,6 @@ impl DbClient {
             runtime.spawn(timeout(CONNECT_TIMEOUT, async move { token.cancel_query(tls).await }));
         }
     }
-}
-
-/// Makes sure that a statement prepared in one transaction can be executed in the next. Some
-/// poolers change the connection below ours, and lose what was prepared on it, or execute what
-/// another client prepared there under the same name.
-///
-/// Such a pooler shows itself only if the connection on which `client` prepared is taken, so
-/// `other` begins a transaction meanwhile. Others may take it first, so this is tried several
-/// times. They use the same names, so the statement returns a number of its own.
-async fn check_pooler(client: &Client, other: &Client) -> Result<(), Unreachable> {
-    for _ in 0..POOLER_CHECKS {
-        check_pooler_once(client, other).await?;
-    }
-    Ok(())
-}
-
-/// Each check has a time limit of its own: a database may be far away.
-async fn check_pooler_once(client: &Client, other: &Client) -> Result<(), Unreachable> {
-    let own = rand::random::<i64>();
-    let is_own = async {
-        let statement = client.prepare(&format!("SELECT '{own}'::bigint")).await?;
-        other.batch_execute("BEGIN").await?;
-        let row = client.query_one(&statement, &[]).await?;
-        other.batch_execute("ROLLBACK").await?;
-        Ok::<_, Error>(row.try_get(0).ok() == Some(own))
-    };
-    let temporary = |text| Err(Unreachable { text, temporary: true });
-    let cause = match timeout(CONNECT_TIMEOUT, is_own).await {
-        Ok(Ok(true)) => return Ok(()),
-        Ok(Ok(false)) => "another client's statement was executed".to_owned(),
-        Ok(Err(error)) if error.as_db_error().is_none() => return temporary(error_chain(&error)),
-        Ok(Err(error)) => error_chain(&error),
-        Err(_) => {
-            return temporary(format!(
-                "no answer for {} s to the check of prepared statements: the database is \
-                 overloaded, or a connection pooler has fewer than two connections to it",
-                CONNECT_TIMEOUT.as_secs()
-            ));
-        }
-    };
-    let text = format!(
-        "prepared statements do not survive between transactions ({cause}): set pool_mode of the \
-         connection pooler to session, or max_prepared_statements of PgBouncer 1.21 or later to 200"
-    );
-    Err(Unreachable { text, temporary: false })
 }
 
 impl Deref for DbClient {

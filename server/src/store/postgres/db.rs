@@ -101,39 +101,21 @@ impl Db {
     pub(super) fn gauges(&self) -> Vec<Gauge> {
         let Self { pool, shared, steps, long_writes, list_rows, .. } = self;
         let status = pool.status();
-        let states = vec![
-            ("busy", status.size.saturating_sub(status.available)),
-            ("idle", status.available),
-            ("max", status.max_size),
-        ];
+        let busy = status.size.saturating_sub(status.available);
+        let states = vec![("busy", busy), ("idle", status.available), ("max", status.max_size)];
         // Each slot is in the list, too.
         let pipelined = shared.iter().map(|slot| Arc::strong_count(slot).saturating_sub(1)).sum();
-        let waiting = vec![
-            ("connection", status.waiting),
-            ("step", steps.usage().waiting),
-            ("long_write", long_writes.usage().waiting),
-            ("list", list_rows.usage().waiting),
-        ];
-        let gauge = |name, meaning, label, values| Gauge { name, meaning, label, values };
+        let waiting = [("step", steps), ("long_write", long_writes), ("list", list_rows)];
+        let waiting = waiting.map(|(name, quota)| (name, quota.usage().waiting)).into_iter();
+        let waiting = [("connection", status.waiting)].into_iter().chain(waiting).collect();
+        let gauge = |name, label, values, meaning| Gauge { name, meaning, label, values };
+        let one = "Connections for one statement at a time: busy, idle, and the most there may be";
+        let shared = "Statements that run or wait on shared connections";
+        let share = "Statements and requests that wait for a connection or for their share of them";
         vec![
-            gauge(
-                "database_connections",
-                "Connections for one statement at a time: busy, idle, and the most there may be",
-                "state",
-                states,
-            ),
-            gauge(
-                "database_pipelined_statements",
-                "Statements that run or wait on shared connections",
-                "",
-                vec![("", pipelined)],
-            ),
-            gauge(
-                "database_waiting",
-                "Statements and requests that wait for a connection or for their share of them",
-                "for",
-                waiting,
-            ),
+            gauge("database_connections", "state", states, one),
+            gauge("database_pipelined_statements", "", vec![("", pipelined)], shared),
+            gauge("database_waiting", "for", waiting, share),
         ]
     }
 }

@@ -5,7 +5,7 @@
 
 use tokio_postgres::{Client, Error};
 
-use super::migrate::{MigrateError, locked};
+use super::migrate::{IS_CITUS, MigrateError, locked};
 
 pub(super) const BY_ACCOUNT: [&str; 5] = ["vault", "prompt", "vault_prompt", "job", "webhooks"];
 
@@ -14,8 +14,6 @@ pub(super) const BY_ACCOUNT: [&str; 5] = ["vault", "prompt", "vault_prompt", "jo
 pub(super) const ON_EVERY_NODE: [&str; 6] =
     ["account", "setting", "api_key", "session", "sign_in_code", "vault_directory"];
 
-pub(super) const IS_CITUS: &str =
-    "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')";
 /// What a session says does not reach the nodes; Citus passes this on to them.
 const JIT_OFF: &str = "SELECT format('ALTER DATABASE %I SET jit = off', current_database())";
 const HAS_JIT: &str = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')

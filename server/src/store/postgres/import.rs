@@ -4,22 +4,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use promptarium::VaultId;
 use serde_json::{Value, json};
-use tokio_postgres::types::Json;
 
-use super::PostgresStore;
 use super::keys::CONFIRM;
 use super::memberships::PINS;
-use super::rows::{self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, VAULT_COLUMNS, column, int};
-use super::send::{By, LOCK_ACCOUNT, Params, Step, Values, refs};
-use super::vault_steps::{COUNT, LOCK_VAULTS, PUT};
-use super::vaults::{self, new_vault};
-use crate::domain::{
-    AccountData, AccountId, Caller, PromptInputs, PromptRecord, VaultRecord, VaultVisibility,
-};
+use super::prelude::*;
+use super::vaults::{self, COUNT, LOCK_VAULTS, PUT, new_vault};
 use crate::limits::{ACCOUNT_ROWS_AT_ONCE, LONG_WRITE_PROMPTS};
-use crate::store::{Result, StoreError, VaultStore};
 
 statements! {
     non_idempotent PROMPTS "import.prompts"

@@ -8,28 +8,16 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures::FutureExt as _;
-use promptarium::{PromptId, VaultId};
 use tokio::time::{sleep, timeout};
-use tokio_postgres::Row;
-use uuid::Uuid;
 
-use super::PostgresStore;
-use super::db::Db;
-use super::job_rows::{JOB_COLUMNS, first_job, job_key};
-use super::jobs::{IN_QUEUE, LEAVE_QUEUE, LOST, change_found, random_id, rows_of_job};
-use super::prompts::values_of_one;
-use super::rows::{EVENTS, INPUT_COLUMNS, INTO_TARGET, NEW_PROMPT, column, later};
-use super::send::{By, Params, refs};
-use super::statement::Statement;
-use crate::clock::{after, before};
-use crate::domain::{
-    AccountId, Claim, GenerationRequest, JobKey, Lease, PromptImage, Release, Turn, output_prompt,
+use super::jobs::{
+    IN_QUEUE, JOB_COLUMNS, LEAVE_QUEUE, LOST, change_found, first_job, job_key, rows_of_job,
 };
+use super::prelude::*;
+use super::prompts::values_of_one;
 use crate::error_chain::error_chain;
 use crate::limits::JOB_POLL;
-use crate::store::{JobQueue, Result, StoreError};
 
 statements! {
     /// Looks through the accounts with jobs that have not ended, from `$3` on, with a probe of an
@@ -166,7 +154,7 @@ impl JobQueue for PostgresStore {
             let Some(next) = next.first() else { return Ok(None) };
             let (account, due_at): (i64, _) =
                 (column(next, "account_id")?, column(next, "due_at")?);
-            let (name, fence) = (column::<&[u8]>(next, "name_digest")?, random_id());
+            let (name, fence) = (column::<&[u8]>(next, "name_digest")?, Uuid::new_v4());
             let params: Params<'_> = &[&account, &name, &fence, &until, &now];
             let rows = self.db.rows(By::Server, &[(&CLAIM, params)]).await?;
             let Some(row) = rows.first() else { continue };

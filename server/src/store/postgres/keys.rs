@@ -1,22 +1,12 @@
 //! API keys as their owner sees them. What the operator does with them is in [`super::accounts`].
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
 use constant_time_eq::constant_time_eq_32;
-use jiff::Timestamp;
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
-use tokio_postgres::Row;
 
-use super::PostgresStore;
-use super::rows::{CALLER, IS_NO_SESSION, NEW_KEY, all, column, int};
-use super::send::{By, LOCK_ACCOUNT, Params};
-use crate::clock::before;
-use crate::domain::{AccountId, Caller, KeyId, KeyRecord, NewKey, Scopes};
+use super::prelude::*;
 use crate::error_chain::error_chain;
 use crate::limits::{API_KEYS_MAX, LAST_USE_PRECISION};
-use crate::store::{KeyStore, Result, StoreError};
 
 /// The columns that [`key_record`] reads, of a table or subquery named `k`.
 pub(super) const KEY_COLUMNS: &str = "k.id, k.account_id, k.public_id, k.name, k.digest,

@@ -9,22 +9,14 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use const_format::formatcp;
 use futures::{StreamExt, TryStreamExt, stream};
 use promptarium::limits::PAGE_SIZE;
-use promptarium::{PromptId, VaultId, VaultPromptId};
-use tokio_postgres::Row;
 
 use super::batching::Batcher;
-use super::db::Db;
+use super::prelude::*;
 use super::prompts::GET;
-use super::rows::{CALLER, EACH_PROMPT, PROMPT_COLUMNS, all, column, int, listed_prompt, prompt};
-use super::send::{By, Params};
-use crate::domain::{Caller, ListedPrompt, PromptKind, PromptPage, PromptQuery};
 use crate::limits::{LISTING_BATCH, LISTING_BATCH_BYTES, SMALL_VAULT_PROMPTS};
-use crate::store::{Contents, Result, StoreError};
 
 const ROWS_MAX: usize = SMALL_VAULT_PROMPTS + 1;
 const PAGE_MAX: usize = *PAGE_SIZE.end() as usize;
@@ -114,16 +106,12 @@ pub(super) async fn read_page(
     if let Some(row) = rows.first().filter(|_| vault.is_some()) {
         column::<Option<i64>>(row, "vault")?.ok_or(StoreError::UnknownVault)?;
     }
-    Ok(vec![page_of(&rows, limit)?; equal.len()])
-}
-
-/// The page in its rows and one more, which are NULLs if it is empty. Sorting costs less here.
-fn page_of(rows: &[Row], limit: usize) -> Result<PromptPage> {
-    let mut prompts = all(rows, prompt)?;
+    let mut prompts = all(&rows, prompt)?;
+    // It costs less here.
     prompts.sort_unstable_by_key(|prompt| Reverse(prompt.id));
     let more = prompts.len() > limit;
     prompts.truncate(limit);
-    Ok(PromptPage { prompts, more })
+    Ok(vec![PromptPage { prompts, more }; equal.len()])
 }
 
 /// Small vaults; `None` of a large one.
@@ -143,40 +131,29 @@ pub(super) async fn small_vault(
 
 /// The prompts of a vault of any size, batch by batch.
 pub(super) async fn large_vault(db: &Arc<Db>, caller: &Caller, vault: VaultId) -> Result<Contents> {
-    let members = members(db, caller, vault).await?;
-    let bytes = LISTING_BATCH_BYTES + size_of_val(&*members);
-    let begin = (members.into_iter(), db.clone(), caller.clone());
-    let batches = stream::try_unfold(begin, async |(mut left, db, caller)| {
-        let batch: Vec<Member> = left.by_ref().take(LISTING_BATCH).collect();
-        if batch.is_empty() {
-            return Ok(None);
-        }
-        let prompts = listed_prompts(&db, &caller, &batch).await?;
-        Ok(Some((stream::iter(prompts.into_iter().map(Ok)), (left, db, caller))))
-    });
-    Ok(Contents { bytes, entries: batches.try_flatten().boxed() })
-}
-
-type Member = (VaultPromptId, PromptId, bool);
-
-async fn members(db: &Db, caller: &Caller, vault: VaultId) -> Result<Vec<Member>> {
     let row = db.row_of_caller(caller, &MEMBERS, &[&vault.get()]).await?;
     column::<Option<i64>>(&row, "vault")?.ok_or(StoreError::NotFound)?;
     let pinned = usize::try_from(column::<i64>(&row, "pinned")?).unwrap_or_default();
     let memberships = column::<Vec<i64>>(&row, "memberships")?.into_iter();
-    let all = memberships.zip(column::<Vec<i64>>(&row, "prompts")?).enumerate();
-    Ok(all.map(|(at, (id, of))| (VaultPromptId::new(id), PromptId::new(of), at < pinned)).collect())
-}
-
-/// The prompts of a batch as they are now. One that was deleted meanwhile is left out.
-async fn listed_prompts(db: &Db, caller: &Caller, batch: &[Member]) -> Result<Vec<ListedPrompt>> {
-    let ids: Vec<_> = batch.iter().map(|(_, prompt, _)| prompt.get()).collect();
-    let rows = db.rows(By::List(caller, ids.len()), &[(&GET, &[&ids])]).await?;
-    let prompts = all(&rows, |row| Ok(prompt(row)?.map(|prompt| (prompt.id, prompt))))?;
-    let prompts = HashMap::<_, _>::from_iter(prompts);
-    let listed = batch.iter().filter_map(|(membership, prompt, pinned)| {
-        let (prompt, membership, pinned) = (prompts.get(prompt)?.clone(), *membership, *pinned);
-        Some(ListedPrompt { prompt, membership, pinned })
+    let each = memberships.zip(column::<Vec<i64>>(&row, "prompts")?).enumerate();
+    let each = each.map(|(at, (id, of))| (VaultPromptId::new(id), PromptId::new(of), at < pinned));
+    let members: Vec<_> = each.collect();
+    let bytes = LISTING_BATCH_BYTES + size_of_val(&*members);
+    let begin = (members.into_iter(), db.clone(), caller.clone());
+    let batches = stream::try_unfold(begin, async |(mut left, db, caller)| {
+        let batch: Vec<_> = left.by_ref().take(LISTING_BATCH).collect();
+        if batch.is_empty() {
+            return Ok(None);
+        }
+        let ids: Vec<_> = batch.iter().map(|(_, prompt, _)| prompt.get()).collect();
+        let rows = db.rows(By::List(&caller, ids.len()), &[(&GET, &[&ids])]).await?;
+        let prompts = all(&rows, |row| Ok(prompt(row)?.map(|prompt| (prompt.id, prompt))))?;
+        let prompts = HashMap::<_, _>::from_iter(prompts);
+        // As they are now. One that was deleted meanwhile is left out.
+        let listed = batch.into_iter().filter_map(move |(membership, prompt, pinned)| {
+            Some(Ok(ListedPrompt { prompt: prompts.get(&prompt)?.clone(), membership, pinned }))
+        });
+        Ok(Some((stream::iter(listed), (left, db, caller))))
     });
-    Ok(listed.collect())
+    Ok(Contents { bytes, entries: batches.try_flatten().boxed() })
 }

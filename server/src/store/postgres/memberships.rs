@@ -4,17 +4,11 @@
 
 use std::collections::HashSet;
 
-use async_trait::async_trait;
-use const_format::formatcp;
 use futures::{StreamExt, stream};
-use promptarium::{PromptId, VaultId, VaultPromptId};
 
-use super::rows::{CALLER, KEY_IS_VALID, column, found};
-use super::send::{By, Params, Step};
-use super::vault_steps::{COUNT, LOCK_VAULTS, PUT};
-use super::{PostgresStore, listing};
-use crate::domain::{Caller, Membership};
-use crate::store::{Contents, MembershipStore, Moved, Result, StoreError};
+use super::listing;
+use super::prelude::*;
+use super::vaults::{COUNT, LOCK_VAULTS, PUT};
 
 /// Whether there are the membership `$4` of the vault `$3` and the vault `$5`.
 const IS_MOVED: &str = formatcp!(
@@ -126,8 +120,7 @@ impl MembershipStore for PostgresStore {
             (&PUT, put),
         ];
         let row = self.db.row_of_steps(By::Caller(caller), &steps).await?;
-        let before: Option<i64> = column(&row, "prompt_count")?;
-        let before = before.ok_or(StoreError::NotFound)?;
+        let before = column::<Option<i64>>(&row, "prompt_count")?.ok_or(StoreError::NotFound)?;
         let unknown: Vec<i64> = column(&row, "unknown")?;
         if !unknown.is_empty() {
             let unknown = unknown.into_iter().map(PromptId::new);
@@ -159,10 +152,9 @@ impl MembershipStore for PostgresStore {
         if !column::<bool>(&row, "present")? {
             return Err(StoreError::NotFound);
         }
-        let membership: Option<i64> = column(&row, "id")?;
+        let membership = column::<Option<_>>(&row, "id")?.map(VaultPromptId::new);
         let membership = membership.ok_or(StoreError::UnknownTargetVault)?;
-        let prompt = PromptId::new(column(&row, "prompt_id")?);
-        Ok(Moved { prompt, membership: VaultPromptId::new(membership) })
+        Ok(Moved { prompt: PromptId::new(column(&row, "prompt_id")?), membership })
     }
 
     async fn set_pinned(&self, caller: &Caller, at: Membership, pinned: bool) -> Result<()> {

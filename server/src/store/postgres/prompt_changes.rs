@@ -1,16 +1,8 @@
 //! Changes of prompts. The parent module explains the order of locks and CTEs that lock.
 
-use jiff::Timestamp;
-use promptarium::{PromptId, VaultId};
-use tokio_postgres::types::Json;
-
-use super::PostgresStore;
-use super::rows::{self, CALLER, KEY_IS_VALID, PROMPT_COLUMNS, column, int, later};
-use super::send::{By, Params, Step};
-use super::vault_steps::{COUNT, LOCK_VAULTS, PUT};
-use crate::domain::{Caller, PromptKind, PromptPatch, SharedPrompt};
+use super::prelude::*;
+use super::vaults::{COUNT, LOCK_VAULTS, PUT};
 use crate::limits::PROMPT_IMAGES_MAX;
-use crate::store::{Result, StoreError};
 
 statements! {
     /// Before a statement about the memberships of the prompt `$3`: nothing adds one meanwhile.

@@ -1,23 +1,8 @@
 //! Prompts: creating and reading them. [`super::prompt_changes`] has the other changes.
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
-use jiff::Timestamp;
-use promptarium::{PromptId, VaultId};
-use tokio_postgres::Row;
-use tokio_postgres::types::Json;
-
-use super::PostgresStore;
 use super::batching::only;
-use super::db::Db;
+use super::prelude::*;
 use super::prompt_changes::DELETE;
-use super::rows::{self, CALLER, INPUT_COLUMNS, KEY_IS_VALID, PROMPT_COLUMNS, column};
-use super::send::{By, Step, Values, refs};
-use crate::domain::{
-    Caller, ImageRef, NewPrompt, PromptInputs, PromptPage, PromptPatch, PromptQuery, SharedPrompt,
-};
-use crate::store::{KeyStore as _, PromptStore, Result, StoreError};
 
 pub(super) type Created = (i64, Timestamp);
 
@@ -84,16 +69,13 @@ impl PromptStore for PostgresStore {
 
     async fn prompt_inputs(&self, caller: &Caller, id: PromptId) -> Result<PromptInputs> {
         let row = self.db.row_of_caller(caller, &INPUTS, &[&id.get()]).await?;
-        column::<Option<i64>>(&row, "id")?.ok_or(StoreError::NotFound)?;
-        let text = |name: &str| -> Result<Option<Arc<str>>> {
-            Ok(column::<Option<&str>>(&row, name)?.map(Into::into))
-        };
-        let urls: Option<Vec<ImageRef>> = column(&row, "reference_media_urls")?;
+        let mut columns = Columns { row: &row, next: 0 };
+        columns.take::<Option<i64>>()?.ok_or(StoreError::NotFound)?;
         Ok(PromptInputs {
-            model_id: text("model_id")?,
-            aspect_ratio: text("aspect_ratio")?,
-            image_url: column(&row, "image_url")?,
-            reference_media_urls: urls.map(Into::into),
+            model_id: columns.optional_text()?,
+            aspect_ratio: columns.optional_text()?,
+            image_url: columns.take()?,
+            reference_media_urls: columns.take::<Option<Vec<_>>>()?.map(Into::into),
         })
     }
 
@@ -181,13 +163,10 @@ pub(super) async fn create(
         all => (&CREATE_MANY, values_of_all(all, db.now())),
     };
     let rows = db.rows(By::Caller(&caller), &[(statement, &refs(&values))]).await?;
-    let mut created = rows.iter().map(created).collect::<Result<Vec<_>>>()?;
+    let created = rows.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?)));
+    let mut created = created.collect::<Result<Vec<_>>>()?;
     created.sort_unstable();
     Ok(created)
-}
-
-fn created(row: &Row) -> Result<Created> {
-    Ok((column(row, 0)?, column(row, 1)?))
 }
 
 /// The values of [`INPUT_COLUMNS`], the time and the pictures.

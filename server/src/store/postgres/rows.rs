@@ -172,23 +172,23 @@ pub(super) fn vault(row: &Row) -> Result<Option<VaultRecord>> {
 }
 
 /// Reads the values of a row in order: by name, each would be searched.
-struct Columns<'a> {
-    row: &'a Row,
-    next: usize,
+pub(super) struct Columns<'a> {
+    pub(super) row: &'a Row,
+    pub(super) next: usize,
 }
 
 impl<'a> Columns<'a> {
-    fn take<T: FromSql<'a>>(&mut self) -> Result<T> {
+    pub(super) fn take<T: FromSql<'a>>(&mut self) -> Result<T> {
         let index = self.next;
         self.next += 1;
         column(self.row, index)
     }
 
-    fn text(&mut self) -> Result<Arc<str>> {
+    pub(super) fn text(&mut self) -> Result<Arc<str>> {
         self.take::<&str>().map(Arc::from)
     }
 
-    fn optional_text(&mut self) -> Result<Option<Arc<str>>> {
+    pub(super) fn optional_text(&mut self) -> Result<Option<Arc<str>>> {
         Ok(self.take::<Option<&str>>()?.map(Arc::from))
     }
 

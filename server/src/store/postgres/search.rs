@@ -3,19 +3,9 @@
 //! Each statement reads a range of an index backwards, as those of [`super::listing`] do.
 
 use std::cmp::Reverse;
-use std::sync::Arc;
 
-use async_trait::async_trait;
-use const_format::formatcp;
-use promptarium::{PromptId, VaultId, VaultPromptId};
-use tokio_postgres::Row;
-
-use super::PostgresStore;
-use super::rows::{CALLER, EACH_PROMPT, all, column, int};
-use super::send::{By, Params};
-use crate::domain::{Caller, PromptKind};
+use super::prelude::*;
 use crate::limits::{SEARCH_CHUNK, SEARCH_CHUNK_BYTES};
-use crate::store::{Place, PromptTexts, Result, SearchStore, StoreError, TextChunk};
 
 /// Whether `p` is in no vault. A join with all memberships would read all of them.
 const IS_UNFILED: &str = "(SELECT m.id FROM vault_prompt m
@@ -135,15 +125,10 @@ impl SearchStore for PostgresStore {
 
 fn chunk(rows: &[Row]) -> Result<TextChunk> {
     let mut read = all(rows, |row| {
-        let Some(id) = column::<Option<i64>>(row, 0)? else { return Ok(None) };
-        let platform: Option<&str> = column(row, 3)?;
-        let texts = PromptTexts {
-            id: PromptId::new(id),
-            title: column::<&str>(row, 1)?.into(),
-            text: column::<&str>(row, 2)?.into(),
-            platform: platform.map(Arc::from),
-        };
-        Ok(Some((texts, column::<bool>(row, "in_place")?)))
+        let mut columns = Columns { row, next: 0 };
+        let Some(id) = columns.take::<Option<_>>()?.map(PromptId::new) else { return Ok(None) };
+        let (title, text, platform) = (columns.text()?, columns.text()?, columns.optional_text()?);
+        Ok(Some((PromptTexts { id, title, text, platform }, columns.take::<bool>()?)))
     })?;
     read.sort_unstable_by_key(|(texts, _)| Reverse(texts.id));
     let bytes: usize = read.iter().map(|(texts, _)| texts.text.len()).sum();

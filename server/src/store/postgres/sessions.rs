@@ -1,16 +1,7 @@
 //! Sign-in and sessions. A session is a key with a row in `session`.
 
-use async_trait::async_trait;
-use tokio_postgres::Row;
-
-use super::PostgresStore;
-use super::jobs::random_id;
-use super::rows::{CALLER, NEW_KEY, all, column, found, one};
-use super::send::{By, Params};
-use crate::clock::{after, before};
-use crate::domain::{AccountId, Caller, KeyId, SessionRecord};
+use super::prelude::*;
 use crate::limits::{LAST_USE_PRECISION, SESSION_IDLE, SESSION_MAX, SIGN_IN_CODE_LIFETIME};
-use crate::store::{Result, SessionStore, StoreError};
 
 const COLUMNS: &str =
     "k.id, k.account_id, a.name, s.browser, k.created_at, s.last_seen_at, s.expires_at";
@@ -95,7 +86,7 @@ impl SessionStore for PostgresStore {
         session: [u8; 32],
         browser: Option<&str>,
     ) -> Result<Option<SessionRecord>> {
-        let public_id = format!("session_{}", random_id());
+        let public_id = format!("session_{}", Uuid::new_v4());
         let now = self.db.now();
         let params: Params<'_> =
             &[&&code[..], &&session[..], &now, &after(now, SESSION_MAX), &public_id, &browser];
