@@ -1,7 +1,5 @@
 //! The webhooks of the account: the list, one webhook with its last deliveries, its secret, tests.
 
-use std::future::ready;
-
 use promptarium::WebhookId;
 
 use super::prelude::*;

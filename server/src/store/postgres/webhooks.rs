@@ -3,21 +3,13 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use promptarium::WebhookId;
-use tokio_postgres::Row;
-use tokio_postgres::types::Json;
 
-use super::PostgresStore;
-use super::rows::{all, column, int};
-use super::send::{By, Params};
-use crate::clock::{after, before};
+use super::prelude::*;
 use crate::domain::webhook::{Delivery, Webhooks};
-use crate::domain::{AccountId, Turn};
 use crate::limits::JOBS_AT_ONCE;
 use crate::limits::product::WEBHOOK_DELIVERIES_AT_ONCE;
 use crate::store::webhooks::WebhookStore;
-use crate::store::{Result, StoreError};
 
 const DELIVERY: &str =
     "d.account_id, d.webhook_id, d.id, d.created_at, d.due_at, d.is_claimed, d.version, d.details";
