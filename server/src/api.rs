@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::openapi::Document;
 use self::view::View;
-use crate::blobs::asset_url::{Assets, Slots};
+use crate::blobs::urls::{Assets, Slots};
 use crate::blobs::{BlobError, Blobs};
 use crate::clock::Clock;
 use crate::domain::{AssetName, Caller, SessionRecord, Vendor};

@@ -2,14 +2,14 @@
 //!
 //! A file is put once under a new name, becomes visible only as a whole, and never changes.
 
-pub(crate) mod asset_url;
 mod error;
-mod folder;
+mod files;
 #[cfg(feature = "s3")]
 mod s3;
 pub(crate) mod setting;
 #[cfg(feature = "dashboard")]
 pub(crate) mod thumbnail;
+pub(crate) mod urls;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 pub(crate) use self::error::BlobError;
-use self::folder::blocking;
-pub(crate) use self::folder::{Upload, part};
+use self::files::blocking;
+pub(crate) use self::files::{Upload, part};
 use crate::domain::AssetName;
 use crate::limits::{BLOBS_TIMEOUT, FOLDER_DOWNLOAD_BYTES, S3_RATE_MIN};
 use crate::quota::Quota;
@@ -89,7 +89,7 @@ impl Blobs {
         // Relative only if there is no working directory.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let address = format!("file:{}", path.display());
-        folder::open(&path).map_err(|error| {
+        files::open(&path).map_err(|error| {
             format!(
                 "{address}: no file can be kept there ({error}); name a folder that this user may \
                  write, on a file system that renames without replacing, or has hard links"
@@ -166,7 +166,7 @@ impl Blobs {
     /// Writes a small file into a folder, or asks an object store for its mark.
     pub(super) async fn probe(&self) -> Result<(), BlobError> {
         if let Some(root) = self.root() {
-            return blocking(move || Ok(folder::check(&root)?)).await;
+            return blocking(move || Ok(files::check(&root)?)).await;
         }
         match self.store.head(&Path::from(MARK)).await {
             Err(Error::NotFound { .. }) if matches!(self.place, Place::Memory) => Ok(()),
@@ -207,7 +207,7 @@ impl Blobs {
             Place::Remote(_) => 128 * 1024,
         };
         let bytes = match got.payload {
-            GetResultPayload::File(file, _) => folder::pieces(file, got.range),
+            GetResultPayload::File(file, _) => files::pieces(file, got.range),
             GetResultPayload::Stream(pieces) => pieces.err_into().boxed(),
         };
         Ok(Some(Blob { size: got.meta.size, buffered, bytes: in_time_each(bytes) }))

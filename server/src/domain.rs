@@ -36,12 +36,12 @@ macro_rules! named {
     };
 }
 
-mod api_key;
 mod asset;
+mod credentials;
 mod deployment;
 mod generation;
 mod records;
 #[cfg(feature = "webhooks")]
 pub(crate) mod webhook;
 
-pub use self::{api_key::*, asset::*, deployment::*, generation::*, records::*};
+pub use self::{asset::*, credentials::*, deployment::*, generation::*, records::*};

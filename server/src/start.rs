@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api::openapi::{self, Document};
 use crate::api::{Api, Middleware, Pages, Route, request_quotas};
 use crate::blobs::Blobs;
-use crate::blobs::asset_url::{Assets, Slots};
+use crate::blobs::urls::{Assets, Slots};
 use crate::clock::Clock;
 use crate::domain::{
     GeneratedKey, ModelNamespace, NewKey, PublicUrl, Scopes, SeedKey, SigningKey, Vendor,

@@ -16,6 +16,7 @@
 
 #![allow(missing_docs, reason = "a method has a comment if its name does not say all")]
 
+mod accounts;
 #[cfg(test)]
 pub(crate) mod contract_tests;
 #[cfg(test)]
@@ -23,7 +24,6 @@ mod differential;
 #[cfg(feature = "folder")]
 pub(crate) mod folder;
 mod jobs;
-mod keys;
 pub(crate) mod memory;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
@@ -40,7 +40,7 @@ use promptarium::PromptId;
 use crate::limits::LONG_WRITE_TIMEOUT;
 use crate::quota::{OverQuota, Quota};
 
-pub use self::{jobs::*, keys::*, prompts::*};
+pub use self::{accounts::*, jobs::*, prompts::*};
 /// For stores of tests, in other crates.
 #[cfg(feature = "test-support")]
 pub use crate::domain::*;

@@ -16,7 +16,7 @@ use promptarium::limits;
 use serde_json::json;
 
 use super::{Api, HandlerResult, Request};
-use crate::blobs::asset_url::SlotError;
+use crate::blobs::urls::SlotError;
 use crate::domain::{AssetName, Caller, Media};
 use crate::http::auth::{AuthError, bearer};
 use crate::http::body::{BodyReadError, check_encoding, content_type, exact};

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::prompts::image_url;
 use super::view::Time;
 use super::{Api, HandlerResult, Request};
-use crate::blobs::asset_url::Assets;
+use crate::blobs::urls::Assets;
 use crate::domain::{Caller, GenerationRequest, JobRecord, JobState, NewJob, OutputKind};
 use crate::generate::request_digest;
 use crate::http::body::JSON;

@@ -7,7 +7,7 @@ use promptarium::{PromptId, VaultId, limits};
 use serde_json::json;
 
 use super::{Api, HandlerResult, Request};
-use crate::blobs::asset_url::Assets;
+use crate::blobs::urls::Assets;
 use crate::domain::{
     Caller, ImageRef, NewPrompt, PromptInputs, PromptKind, PromptPage, PromptPatch, PromptQuery,
     SharedPrompt,

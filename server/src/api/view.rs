@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
-use crate::blobs::asset_url::Assets;
+use crate::blobs::urls::Assets;
 use crate::clock::TIME_PRINTER;
 use crate::domain::{ImageRef, ListedPrompt, PromptRecord, SharedPrompt, VaultRecord};
 use crate::http::json::{Object, WriteJson, write_array};

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode};
 
-use super::folder::{TempFile, blocking};
+use super::files::{TempFile, blocking};
 use super::{BlobError, Blobs, MARK, Place, in_time, random_id};
 use crate::error_chain::error_chain;
 use crate::limits::product::BLOBS_OPEN_TIMEOUT;

@@ -25,7 +25,7 @@ use tokio::task::spawn_blocking;
 
 use super::{Output, PollError, Progress, Provider, SubmitError, model};
 use crate::blobs::Blobs;
-use crate::blobs::asset_url::Assets;
+use crate::blobs::urls::Assets;
 use crate::clock::Clock;
 use crate::domain::{AssetName, GenerationRequest, OutputKind, ProviderTicket};
 use crate::quota::{Client, Quota};

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tokio_util::task::TaskTracker;
 
 use super::{Outcomes, Provider, SubmitError, bounded_reason, count};
-use crate::blobs::asset_url::Assets;
+use crate::blobs::urls::Assets;
 use crate::domain::{Caller, JobKey, JobRecord, JobState, NewJob, ProviderTicket, Reserved};
 use crate::error_chain::error_chain;
 use crate::limits::{

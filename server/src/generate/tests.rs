@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::*;
-use crate::blobs::asset_url::Assets;
+use crate::blobs::urls::Assets;
 use crate::clock::{Clock, ManualClock};
 use crate::domain::{
     AccountId, Caller, JobKey, JobRecord, JobState, NewJob, NewKey, OutputKind, Reserved, Scopes,

@@ -20,7 +20,7 @@ use self::output::DOWNLOAD;
 use super::submit::SUBMIT_UNKNOWN;
 use super::{JobSettings, Outcomes, Output, PollError, Progress, Provider, bounded_reason, count};
 use crate::blobs::Blobs;
-use crate::blobs::asset_url::Assets;
+use crate::blobs::urls::Assets;
 use crate::clock::Clock;
 use crate::domain::{Claim, Lease, Release, SigningKey};
 use crate::limits::{

@@ -10,7 +10,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use promptarium::PromptId;
 
 use crate::blobs::BlobError;
-use crate::blobs::asset_url::SlotError;
+use crate::blobs::urls::SlotError;
 use crate::generate::SubmitError;
 use crate::generate::submit::SubmissionError;
 use crate::http::auth::AuthError;

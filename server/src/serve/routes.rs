@@ -9,7 +9,7 @@ use promptarium::path;
 use crate::api::{
     Handler, Route, files, generations, health, keys, openapi, prompts, readiness, vaults,
 };
-use crate::blobs::asset_url::{ASSETS, STORAGE};
+use crate::blobs::urls::{ASSETS, STORAGE};
 use crate::domain::BASE_PATH;
 use crate::http::auth::Access;
 use crate::http::error::ApiError;

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::api::files::send;
 use crate::api::{Api, Handler, HandlerResult, Request, Route};
-use crate::blobs::asset_url::THUMBNAILS;
+use crate::blobs::urls::THUMBNAILS;
 use crate::http::auth::Access;
 use crate::http::error::ApiError;
 

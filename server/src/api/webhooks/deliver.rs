@@ -16,7 +16,7 @@ use url::Url;
 
 use crate::api::generations::job_view;
 use crate::api::view::Time;
-use crate::blobs::asset_url::Assets;
+use crate::blobs::urls::Assets;
 use crate::clock::Clock;
 use crate::domain::webhook::{Attempt, Delivery, Webhook};
 use crate::domain::{AccountId, JobKey, JobRecord, Turn};
