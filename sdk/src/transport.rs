@@ -160,8 +160,9 @@ fn is_not_processed(error: &reqwest::Error) -> bool {
     texts.any(|text| text.starts_with(REFUSED) || text.starts_with(GONE))
 }
 
-/// The body of a request or a response.
-pub struct Body(BoxBody<Bytes, Failure>);
+/// The body of a request or a response; by default none.
+#[derive(Default)]
+pub struct Body(Option<BoxBody<Bytes, Failure>>);
 
 impl Body {
     /// A body of these bytes.
@@ -173,7 +174,7 @@ impl Body {
     pub fn new(
         body: impl http_body::Body<Data = Bytes, Error = Failure> + Send + Sync + 'static,
     ) -> Self {
-        Self(BoxBody::new(body))
+        Self(Some(BoxBody::new(body)))
     }
 
     /// All bytes of the body.
@@ -204,21 +205,15 @@ impl http_body::Body for Body {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        Pin::new(&mut self.0).poll_frame(cx)
+        self.0.as_mut().map_or(Poll::Ready(None), |body| Pin::new(body).poll_frame(cx))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.is_end_stream()
+        self.0.as_ref().is_none_or(BoxBody::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.0.size_hint()
-    }
-}
-
-impl Default for Body {
-    fn default() -> Self {
-        Self::full(Bytes::new())
+        self.0.as_ref().map_or_else(|| SizeHint::with_exact(0), BoxBody::size_hint)
     }
 }
 
